@@ -1,0 +1,127 @@
+"""What every device offers: build a submission, launch a case, be closed.
+
+`grader.simulator.device` runs kernels on the CPU, `grader.gpu.device` on an NVIDIA GPU. Both work
+through a worker process and both only report what happened; `judge` decides what it means.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Any, Protocol
+
+import numpy as np
+import numpy.typing as npt
+
+if TYPE_CHECKING:  # names of types only: `problems.matmul` builds launches, and these import it
+    from grader.exercise import Exercise
+    from grader.finding import Finding
+    from grader.submission import Submission
+
+Words = npt.NDArray[np.uint32]
+
+
+@dataclass(frozen=True)
+class LaunchConfig:
+    """The integers of LAUNCH_CONFIG, in the order of the symbol's memory; bytes for the last."""
+
+    block_x: int
+    block_y: int
+    tile_m: int
+    tile_n: int
+    tile_k: int = 1
+    dynamic_shared: int = 0
+
+
+@dataclass(frozen=True)
+class Build:
+    """A compiled submission, or why there is none.
+
+    Exactly one of `artifact`, `findings` and `unsupported` is set: `findings` is the student's
+    fault; `unsupported` names a feature that this device does not have ("inline PTX").
+    `resources` holds what the compiler reported: `registers`, `static_shared` and `spill` bytes.
+    """
+
+    exercise: Exercise
+    submission: Submission
+    device: str
+    artifact: Path | None = None
+    config: LaunchConfig | None = None
+    findings: tuple[Finding, ...] = ()
+    unsupported: str = ""
+    resources: Mapping[str, int] = field(default_factory=lambda: MappingProxyType({}))
+
+
+@dataclass(frozen=True)
+class Operand:
+    """One matrix in memory: guard words, the matrix, guard words, as raw 32-bit patterns.
+
+    `image[guard:guard + size]` is the matrix, row-major. A device places `image` so that its
+    element `guard` lies on a 256-byte boundary, as from cudaMalloc.
+    """
+
+    name: str
+    rows: int
+    cols: int
+    guard: int
+    image: Words
+
+    @property
+    def size(self) -> int:
+        return self.rows * self.cols
+
+    def values(self, image: Words) -> npt.NDArray[np.float32]:
+        """The matrix (rows x cols, float32) inside an image of this operand; no copy."""
+        body = image[self.guard : self.guard + self.size]
+        return body.view(np.float32).reshape(self.rows, self.cols)
+
+
+@dataclass(frozen=True)
+class Launch:
+    """What a worker is told: memory, scalars, geometry, and how the simulator shall vary.
+
+    `order` seeds the order of threads (0: as numbered; the GPU ignores it). `poison` is the 32-bit
+    pattern that shared memory holds when a block starts (simulator only). `timeout_s` is the limit
+    for this launch.
+    """
+
+    operands: tuple[Operand, ...]
+    scalars: tuple[int, ...]
+    grid: tuple[int, int]
+    order: int = 0
+    poison: int = 0x7FA5A5A5
+    timeout_s: float = 10.0
+
+
+@dataclass(frozen=True)
+class Run:
+    """What came back: the operands' images afterwards, in the order of `Launch.operands`.
+
+    `images` is empty when the launch did not finish; `findings` then says why. `output` is what
+    the kernel printed, cut to the cap.
+    """
+
+    images: tuple[Words, ...]
+    findings: tuple[Finding, ...] = ()
+    output: str = ""
+    seconds: float = 0.0
+
+
+class Device(Protocol):
+    """A place where kernels run. Every method may raise GraderFault: our fault, never the student's."""
+
+    kind: str  # "simulator" or "gpu"
+
+    def describe(self) -> Mapping[str, Any]:
+        """The entry of `devices` in results.json: kind, name, and what this device knows of itself."""
+
+    def build(self, exercise: Exercise, submission: Submission) -> Build:
+        """Compile the submission for this device; faults of the student become findings."""
+
+    def launch(self, build: Build, launch: Launch) -> Run:
+        """Launch once. A crash, a hang or a sticky error costs the worker, which is replaced."""
+
+    def close(self) -> None:
+        """End the workers; may be called twice."""

@@ -1,0 +1,84 @@
+"""What an object file must hold to be a submission: the kernel, its signature, LAUNCH_CONFIG."""
+
+from __future__ import annotations
+
+import re
+import shutil
+import struct
+import subprocess
+from pathlib import Path
+
+from grader.device import LaunchConfig
+from grader.exercise import Exercise
+from grader.finding import Finding, Location
+from grader.simulator import elf
+from grader.submission import Submission
+from grader.verdict import Verdict
+
+CONFIG_SYMBOL = "launch_config"
+# Device variables of a whole submission; more could hold a finished product between launches.
+DEVICE_VARIABLES_LIMIT_BYTES = 1 << 20
+_CONFIG = struct.Struct("<6i")
+
+
+def read_config(object_file: Path) -> LaunchConfig | None:
+    """The submission's launch configuration; None when it has none."""
+    data = elf.initial_bytes(object_file, CONFIG_SYMBOL)
+    if data is None or len(data) != _CONFIG.size:
+        return None
+    return LaunchConfig(*_CONFIG.unpack(data))
+
+
+def check_contract(
+    exercise: Exercise, submission: Submission, object_file: Path, parameters: str
+) -> tuple[Finding, ...]:
+    """What is missing or wrong in the object file, from its symbols."""
+    symbols = elf.read_symbols(object_file)
+    functions = [s.name for s in symbols if s.kind == "function" and s.defined]
+    if exercise.kernel not in functions:
+        return (_no_kernel(exercise, submission, functions, parameters),)
+    if read_config(object_file) is None:
+        return (Finding(Verdict.MISSING_KERNEL, "missing_config", {}, _file_end(submission)),)
+    variables = sum(
+        s.size for s in symbols if s.kind == "object" and s.defined and s.name != CONFIG_SYMBOL
+    )
+    if variables > DEVICE_VARIABLES_LIMIT_BYTES:
+        facts = {"bytes": variables, "limit": DEVICE_VARIABLES_LIMIT_BYTES}
+        return (Finding(Verdict.REJECTED, "device_variables", facts),)
+    return ()
+
+
+def _no_kernel(
+    exercise: Exercise, submission: Submission, functions: list[str], parameters: str
+) -> Finding:
+    # Local symbols and fragments of functions (`helper.part.0`) are no kernels.
+    names = sorted(_demangle(name) for name in functions if "." not in name)
+    for name in names:
+        if name.split("(", 1)[0] == exercise.kernel:
+            expected = f"{exercise.kernel}({parameters})"
+            facts = {"kernel": exercise.kernel, "found": name, "expected": expected}
+            places = _line_of(submission, exercise.kernel)
+            return Finding(Verdict.WRONG_SIGNATURE, "wrong_signature", facts, places)
+    found = [name.split("(", 1)[0] for name in names if not name.startswith(("sim_", "__"))]
+    facts_missing = {"kernel": exercise.kernel, "found": found[:5]}
+    return Finding(Verdict.MISSING_KERNEL, "missing_kernel", facts_missing)
+
+
+def _line_of(submission: Submission, name: str) -> tuple[Location, ...]:
+    for number, line in enumerate(submission.text.splitlines(), 1):
+        if re.search(rf"\b{re.escape(name)}\s*\(", line):
+            return (Location(submission.name, number, "error"),)
+    return ()
+
+
+def _file_end(submission: Submission) -> tuple[Location, ...]:
+    return (Location(submission.name, max(1, len(submission.text.splitlines())), "error"),)
+
+
+def _demangle(name: str) -> str:
+    """The C++ name of a symbol; c++filt comes with every linker."""
+    filter_program = shutil.which("c++filt")
+    if filter_program is None or not name.startswith("_Z"):
+        return name
+    done = subprocess.run([filter_program, name], capture_output=True, text=True, check=False)
+    return done.stdout.strip() or name

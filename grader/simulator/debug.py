@@ -1,0 +1,190 @@
+"""Source lines and arrays from a program's debug information, read only when there is a finding."""
+
+from __future__ import annotations
+
+import bisect
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from elftools.dwarf.compileunit import CompileUnit
+from elftools.dwarf.descriptions import describe_form_class
+from elftools.dwarf.die import DIE
+from elftools.dwarf.dwarfinfo import DWARFInfo
+from elftools.dwarf.ranges import BaseAddressEntry, RangeEntry
+from elftools.elf.elffile import ELFFile
+
+
+@dataclass(frozen=True)
+class Array:
+    """An array the student declared. `type` is spelt `float[16][17]`."""
+
+    name: str
+    element: str
+    element_bytes: int
+    dims: tuple[int, ...]
+
+    @property
+    def size(self) -> int:
+        total = self.element_bytes
+        for length in self.dims:
+            total *= length
+        return total
+
+    @property
+    def types(self) -> tuple[str, ...]:
+        """The type of the array and of its rows, as the compilers' bound check names them."""
+        return tuple(
+            self.element + "".join(f"[{length}]" for length in self.dims[depth:])
+            for depth in range(len(self.dims))
+        )
+
+
+@dataclass(frozen=True)
+class _Inlined:
+    """A call that the compiler inlined: its code's addresses and where the call stands."""
+
+    low: int
+    high: int
+    file: str
+    line: int
+
+
+class DebugInfo:
+    """Lines and arrays of one source file, known to the compiler as `source`."""
+
+    def __init__(self, program: Path, source: str) -> None:
+        self._source = source
+        self._rows: list[tuple[int, str, int]] = []
+        self._inlined: list[_Inlined] = []
+        self._arrays: dict[tuple[str, int], Array] = {}
+        with program.open("rb") as stream:
+            elf = ELFFile(stream)
+            if elf.has_dwarf_info():
+                self._read(elf.get_dwarf_info())
+        self._rows.sort()
+        self._addresses = [address for address, _, _ in self._rows]
+
+    def line(self, pc: int) -> int:
+        """The source line of the code that returns to `pc`; 0 when it is not in the source.
+
+        Code of our headers counts for the line that calls it.
+        """
+        address = pc - 1
+        index = bisect.bisect_right(self._addresses, address) - 1
+        if index < 0:
+            return 0
+        _, file, line = self._rows[index]
+        if file == self._source:
+            return line
+        calls = [c for c in self._inlined if c.low <= address < c.high and c.file == self._source]
+        return min(calls, key=lambda call: call.high - call.low).line if calls else 0
+
+    def array(self, name: str, size: int) -> Array | None:
+        """The array of this name and size in bytes (templates may declare several)."""
+        return self._arrays.get((name, size))
+
+    def arrays(self) -> tuple[Array, ...]:
+        """All arrays that the source declares, shared and local."""
+        return tuple(self._arrays.values())
+
+    def _read(self, dwarf: DWARFInfo) -> None:
+        for unit in dwarf.iter_CUs():
+            files = _file_names(dwarf, unit)
+            if self._source not in files.values():
+                continue
+            self._read_lines(dwarf, unit, files)
+            for die in unit.iter_DIEs():
+                if die.tag == "DW_TAG_inlined_subroutine":
+                    self._inlined.extend(_calls(dwarf, unit, die, files))
+                elif die.tag == "DW_TAG_variable" and (array := _array(die)):
+                    self._arrays[array.name, array.size] = array
+
+    def _read_lines(self, dwarf: DWARFInfo, unit: CompileUnit, files: dict[int, str]) -> None:
+        program = dwarf.line_program_for_CU(unit)
+        for entry in program.get_entries() if program else ():
+            if (state := entry.state) is not None and not state.end_sequence:
+                self._rows.append((state.address, files.get(state.file, ""), state.line))
+
+
+def _file_names(dwarf: DWARFInfo, unit: CompileUnit) -> dict[int, str]:
+    program = dwarf.line_program_for_CU(unit)
+    if program is None:
+        return {}
+    first = 0 if program.header["version"] >= 5 else 1
+    entries = program.header["file_entry"]
+    return {first + index: entry.name.decode() for index, entry in enumerate(entries)}
+
+
+def _calls(
+    dwarf: DWARFInfo, unit: CompileUnit, die: DIE, files: dict[int, str]
+) -> Iterator[_Inlined]:
+    if "DW_AT_call_line" not in die.attributes:
+        return
+    file = files.get(die.attributes["DW_AT_call_file"].value, "")
+    line = die.attributes["DW_AT_call_line"].value
+    for low, high in _ranges(dwarf, unit, die):
+        yield _Inlined(low, high, file, line)
+
+
+def _ranges(dwarf: DWARFInfo, unit: CompileUnit, die: DIE) -> Iterator[tuple[int, int]]:
+    attributes: Any = die.attributes
+    if "DW_AT_low_pc" in attributes and "DW_AT_high_pc" in attributes:
+        low, high = attributes["DW_AT_low_pc"].value, attributes["DW_AT_high_pc"]
+        relative = describe_form_class(high.form) == "constant"
+        yield low, low + high.value if relative else high.value
+    elif "DW_AT_ranges" in attributes:
+        lists = dwarf.range_lists()
+        if lists is None:
+            return
+        top: Any = unit.get_top_DIE().attributes
+        base = top["DW_AT_low_pc"].value if "DW_AT_low_pc" in top else 0
+        for entry in lists.get_range_list_at_offset(attributes["DW_AT_ranges"].value, cu=unit):
+            if isinstance(entry, BaseAddressEntry):
+                base = entry.base_address
+            elif isinstance(entry, RangeEntry):
+                offset = 0 if entry.is_absolute else base
+                yield entry.begin_offset + offset, entry.end_offset + offset
+
+
+def _array(die: DIE) -> Array | None:
+    """The array that a variable of this debug entry is; None for anything else."""
+    origin = die
+    if "DW_AT_abstract_origin" in die.attributes:
+        origin = die.get_DIE_from_attribute("DW_AT_abstract_origin")
+    if "DW_AT_type" not in origin.attributes or "DW_AT_name" not in origin.attributes:
+        return None
+    kind = _without_qualifiers(origin.get_DIE_from_attribute("DW_AT_type"))
+    if kind is None or kind.tag != "DW_TAG_array_type":
+        return None
+    dims = tuple(
+        _length(child) for child in kind.iter_children() if child.tag == "DW_TAG_subrange_type"
+    )
+    element = _without_qualifiers(kind.get_DIE_from_attribute("DW_AT_type"))
+    if element is None or "DW_AT_name" not in element.attributes or 0 in dims:
+        return None
+    return Array(
+        name=origin.attributes["DW_AT_name"].value.decode(),
+        element=element.attributes["DW_AT_name"].value.decode(),
+        element_bytes=element.attributes["DW_AT_byte_size"].value,
+        dims=dims,
+    )
+
+
+def _without_qualifiers(die: DIE) -> DIE | None:
+    while die.tag in ("DW_TAG_const_type", "DW_TAG_volatile_type", "DW_TAG_typedef"):
+        if "DW_AT_type" not in die.attributes:
+            return None
+        die = die.get_DIE_from_attribute("DW_AT_type")
+    return die
+
+
+def _length(die: DIE) -> int:
+    attributes: Any = die.attributes
+    if "DW_AT_count" in attributes:
+        return int(attributes["DW_AT_count"].value)
+    if "DW_AT_upper_bound" in attributes:
+        bound = attributes["DW_AT_upper_bound"].value
+        return int(bound) + 1 if isinstance(bound, int) else 0
+    return 0

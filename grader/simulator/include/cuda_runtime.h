@@ -1,0 +1,82 @@
+// What CUDA C++ offers to a kernel, for g++ and clang++. Every file sees it first, as with nvcc.
+// No name here is a single capital letter or an all-capital word a student might #define.
+#pragma once
+
+#include <stddef.h>
+#include <stdint.h>
+
+#define __global__ __attribute__((used))
+#define __device__
+#define __host__
+#define __constant__
+// thread_local: the symbol table gives every shared array its name and size, `extern` and templates
+// work, and "used" keeps arrays that are only written. All threads of a block share one OS thread.
+#define __shared__ __attribute__((used)) thread_local
+#define __grid_constant__
+#define __launch_bounds__(...)
+#define __forceinline__ inline __attribute__((always_inline))
+#define __noinline__ __attribute__((noinline))
+#define __align__(bytes) __attribute__((aligned(bytes)))
+#ifndef __clang__
+#define __builtin_assume(condition) ((void)0)
+#endif
+#define __builtin_align__(bytes) __align__(bytes)
+
+typedef unsigned int uint;
+typedef unsigned short ushort;
+typedef unsigned char uchar;
+typedef unsigned long ulong;
+
+#include "vector_types.h"
+
+// `__shared__ alignas(16) float As[...]` is good CUDA, but C++ wants alignas before thread_local, so
+// it becomes an attribute. `(argument) + 0` is a sum for a number and a cast for a type.
+template <class value_type> constexpr size_t sim_alignment(const value_type &) {
+    return __alignof__(value_type);
+}
+constexpr size_t sim_alignment(const int &bytes) { return bytes ? (size_t)bytes : sizeof(int); }
+constexpr size_t sim_alignment(const size_t &bytes) { return bytes ? bytes : sizeof(size_t); }
+#define alignas(argument) __attribute__((aligned(sim_alignment((argument) + 0))))
+
+// Functions, because the compilers would instrument the reads of variables; "const", so that a
+// kernel calls each at most once or twice.
+extern "C" {
+__attribute__((const)) uint3 sim_thread_index();
+__attribute__((const)) uint3 sim_block_index();
+__attribute__((const)) dim3 sim_block_dim();
+__attribute__((const)) dim3 sim_grid_dim();
+}
+#define threadIdx (sim_thread_index())
+#define blockIdx (sim_block_index())
+#define blockDim (sim_block_dim())
+#define gridDim (sim_grid_dim())
+constexpr int warpSize = 32;
+
+#include "sim_synchronisation.h"
+#include "sim_atomics.h"
+#include "sim_arithmetic.h"
+
+extern "C" {
+int printf(const char *format, ...) __attribute__((format(printf, 1, 2)));
+void *memcpy(void *to, const void *from, size_t bytes);
+void *memset(void *to, int value, size_t bytes);
+void sim_assertion_failed(const char *expression, int line) __attribute__((noreturn));
+void sim_trap() __attribute__((noreturn));
+long long sim_clock();
+}
+static inline void __trap() { sim_trap(); }
+static inline long long clock64() { return sim_clock(); }
+static inline int clock() { return (int)sim_clock(); }
+static inline void __nanosleep(unsigned int) {}
+
+// Cache hints change the speed of a load, not its value.
+template <class value_type> static inline value_type __ldg(const value_type *from) { return *from; }
+template <class value_type> static inline value_type __ldca(const value_type *from) { return *from; }
+template <class value_type> static inline value_type __ldcg(const value_type *from) { return *from; }
+template <class value_type> static inline value_type __ldcs(const value_type *from) { return *from; }
+template <class value_type> static inline value_type __ldlu(const value_type *from) { return *from; }
+template <class value_type> static inline value_type __ldcv(const value_type *from) { return *from; }
+template <class value_type> static inline void __stwb(value_type *to, value_type value) { *to = value; }
+template <class value_type> static inline void __stcg(value_type *to, value_type value) { *to = value; }
+template <class value_type> static inline void __stcs(value_type *to, value_type value) { *to = value; }
+template <class value_type> static inline void __stwt(value_type *to, value_type value) { *to = value; }

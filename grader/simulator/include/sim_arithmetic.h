@@ -1,0 +1,134 @@
+// Arithmetic functions of CUDA: the C math library, its fast variants, bits and conversions.
+#pragma once
+
+#define SIM_MATH1(name)                                                       \
+    static inline float name##f(float x) { return __builtin_##name##f(x); }   \
+    static inline double name(double x) { return __builtin_##name(x); }       \
+    static inline float name(float x) { return __builtin_##name##f(x); }
+#define SIM_MATH2(name)                                                                      \
+    static inline float name##f(float x, float y) { return __builtin_##name##f(x, y); }      \
+    static inline double name(double x, double y) { return __builtin_##name(x, y); }         \
+    static inline float name(float x, float y) { return __builtin_##name##f(x, y); }
+SIM_MATH1(sqrt)
+SIM_MATH1(fabs)
+SIM_MATH1(floor)
+SIM_MATH1(ceil)
+SIM_MATH1(round)
+SIM_MATH1(trunc)
+SIM_MATH1(rint)
+SIM_MATH1(nearbyint)
+SIM_MATH1(exp)
+SIM_MATH1(exp2)
+SIM_MATH1(log)
+SIM_MATH1(log2)
+SIM_MATH1(log10)
+SIM_MATH1(sin)
+SIM_MATH1(cos)
+SIM_MATH1(tan)
+SIM_MATH1(tanh)
+SIM_MATH2(pow)
+SIM_MATH2(fmin)
+SIM_MATH2(fmax)
+SIM_MATH2(fmod)
+#undef SIM_MATH1
+#undef SIM_MATH2
+static inline float fmaf(float x, float y, float z) { return __builtin_fmaf(x, y, z); }
+static inline double fma(double x, double y, double z) { return __builtin_fma(x, y, z); }
+static inline float fma(float x, float y, float z) { return __builtin_fmaf(x, y, z); }
+static inline float rsqrtf(float x) { return 1.0f / __builtin_sqrtf(x); }
+static inline double rsqrt(double x) { return 1.0 / __builtin_sqrt(x); }
+static inline bool isnan(float x) { return __builtin_isnan(x); }
+static inline bool isnan(double x) { return __builtin_isnan(x); }
+static inline bool isinf(float x) { return __builtin_isinf(x); }
+static inline bool isinf(double x) { return __builtin_isinf(x); }
+static inline bool isfinite(float x) { return __builtin_isfinite(x); }
+static inline bool isfinite(double x) { return __builtin_isfinite(x); }
+static inline int abs(int x) { return x < 0 ? -x : x; }
+static inline long long abs(long long x) { return x < 0 ? -x : x; }
+static inline float abs(float x) { return __builtin_fabsf(x); }
+static inline double abs(double x) { return __builtin_fabs(x); }
+#ifndef INFINITY
+#define INFINITY __builtin_inff()
+#define NAN __builtin_nanf("")
+#endif
+
+#define SIM_MIN_MAX(type)                                                   \
+    static constexpr inline type min(type x, type y) { return y < x ? y : x; } \
+    static constexpr inline type max(type x, type y) { return x < y ? y : x; }
+SIM_MIN_MAX(int)
+SIM_MIN_MAX(unsigned int)
+SIM_MIN_MAX(long)
+SIM_MIN_MAX(unsigned long)
+SIM_MIN_MAX(long long)
+SIM_MIN_MAX(unsigned long long)
+#undef SIM_MIN_MAX
+// CUDA gives mixed signedness to the unsigned overload.
+static constexpr inline unsigned int min(int x, unsigned int y) { return min((unsigned int)x, y); }
+static constexpr inline unsigned int min(unsigned int x, int y) { return min(x, (unsigned int)y); }
+static constexpr inline unsigned int max(int x, unsigned int y) { return max((unsigned int)x, y); }
+static constexpr inline unsigned int max(unsigned int x, int y) { return max(x, (unsigned int)y); }
+static inline float min(float x, float y) { return __builtin_fminf(x, y); }
+static inline float max(float x, float y) { return __builtin_fmaxf(x, y); }
+static inline double min(double x, double y) { return __builtin_fmin(x, y); }
+static inline double max(double x, double y) { return __builtin_fmax(x, y); }
+
+static inline float __fadd_rn(float x, float y) { return x + y; }
+static inline float __fsub_rn(float x, float y) { return x - y; }
+static inline float __fmul_rn(float x, float y) { return x * y; }
+static inline float __fdiv_rn(float x, float y) { return x / y; }
+static inline float __fmaf_rn(float x, float y, float z) { return __builtin_fmaf(x, y, z); }
+static inline double __fma_rn(double x, double y, double z) { return __builtin_fma(x, y, z); }
+static inline double __dadd_rn(double x, double y) { return x + y; }
+static inline double __dmul_rn(double x, double y) { return x * y; }
+static inline float __fdividef(float x, float y) { return x / y; }
+static inline float __frcp_rn(float x) { return 1.0f / x; }
+static inline float __fsqrt_rn(float x) { return __builtin_sqrtf(x); }
+static inline float __frsqrt_rn(float x) { return 1.0f / __builtin_sqrtf(x); }
+static inline float __expf(float x) { return __builtin_expf(x); }
+static inline float __logf(float x) { return __builtin_logf(x); }
+static inline float __log2f(float x) { return __builtin_log2f(x); }
+static inline float __sinf(float x) { return __builtin_sinf(x); }
+static inline float __cosf(float x) { return __builtin_cosf(x); }
+static inline float __powf(float x, float y) { return __builtin_powf(x, y); }
+static inline float __saturatef(float x) { return x > 0.0f ? (x < 1.0f ? x : 1.0f) : 0.0f; }
+
+static inline int __mul24(int x, int y) { return (x << 8 >> 8) * (y << 8 >> 8); }
+static inline unsigned int __umul24(unsigned int x, unsigned int y) {
+    return (x & 0xffffffu) * (y & 0xffffffu);
+}
+static inline int __mulhi(int x, int y) { return (int)(((long long)x * y) >> 32); }
+static inline unsigned int __umulhi(unsigned int x, unsigned int y) {
+    return (unsigned int)(((unsigned long long)x * y) >> 32);
+}
+static inline int __popc(unsigned int x) { return __builtin_popcount(x); }
+static inline int __popcll(unsigned long long x) { return __builtin_popcountll(x); }
+static inline int __clz(int x) { return x ? __builtin_clz((unsigned int)x) : 32; }
+static inline int __clzll(long long x) { return x ? __builtin_clzll((unsigned long long)x) : 64; }
+static inline int __ffs(int x) { return __builtin_ffs(x); }
+static inline int __ffsll(long long x) { return __builtin_ffsll(x); }
+static inline unsigned int __brev(unsigned int x) {
+    unsigned int reversed = 0;
+    for (int bit = 0; bit < 32; ++bit) reversed |= ((x >> bit) & 1u) << (31 - bit);
+    return reversed;
+}
+
+template <class to_type, class from_type> static inline to_type sim_same_bits(from_type value) {
+    static_assert(sizeof(to_type) == sizeof(from_type), "same width");
+    to_type result;
+    __builtin_memcpy(&result, &value, sizeof result);
+    return result;
+}
+static inline int __float_as_int(float x) { return sim_same_bits<int>(x); }
+static inline unsigned int __float_as_uint(float x) { return sim_same_bits<unsigned int>(x); }
+static inline float __int_as_float(int x) { return sim_same_bits<float>(x); }
+static inline float __uint_as_float(unsigned int x) { return sim_same_bits<float>(x); }
+static inline long long __double_as_longlong(double x) { return sim_same_bits<long long>(x); }
+static inline double __longlong_as_double(long long x) { return sim_same_bits<double>(x); }
+static inline int __float2int_rn(float x) { return (int)__builtin_rintf(x); }
+static inline int __float2int_rz(float x) { return (int)x; }
+static inline int __float2int_rd(float x) { return (int)__builtin_floorf(x); }
+static inline int __float2int_ru(float x) { return (int)__builtin_ceilf(x); }
+static inline unsigned int __float2uint_rz(float x) { return (unsigned int)x; }
+static inline float __int2float_rn(int x) { return (float)x; }
+static inline float __uint2float_rn(unsigned int x) { return (float)x; }
+static inline float __double2float_rn(double x) { return (float)x; }

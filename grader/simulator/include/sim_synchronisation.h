@@ -1,0 +1,61 @@
+// Barriers, fences and warp-level operations: the places where the simulator switches threads.
+#pragma once
+
+extern "C" {
+void __syncthreads();
+int __syncthreads_count(int predicate);
+int __syncthreads_and(int predicate);
+int __syncthreads_or(int predicate);
+void sim_sync_warp(unsigned int mask);
+unsigned long long sim_shuffle(unsigned int mask, unsigned long long value, int lane_or_delta,
+                               int width, int mode);
+unsigned int sim_ballot(unsigned int mask, int predicate);
+unsigned int __activemask();
+}
+enum { sim_shuffle_index, sim_shuffle_up, sim_shuffle_down, sim_shuffle_xor };
+
+static inline void __syncwarp(unsigned int mask = 0xffffffffu) { sim_sync_warp(mask); }
+static inline void __threadfence() {}
+static inline void __threadfence_block() {}
+static inline void __threadfence_system() {}
+
+static inline unsigned int __ballot_sync(unsigned int mask, int predicate) {
+    return sim_ballot(mask, predicate);
+}
+static inline int __any_sync(unsigned int mask, int predicate) {
+    return sim_ballot(mask, predicate) != 0;
+}
+static inline int __all_sync(unsigned int mask, int predicate) {
+    return sim_ballot(mask, !predicate) == 0;
+}
+
+template <class value_type>
+static inline value_type sim_shuffle_value(unsigned int mask, value_type value, int lane, int width,
+                                           int mode) {
+    static_assert(sizeof(value_type) == 4 || sizeof(value_type) == 8,
+                  "__shfl_sync moves values of 4 or 8 bytes");
+    unsigned long long bits = 0;
+    __builtin_memcpy(&bits, &value, sizeof value);
+    bits = sim_shuffle(mask, bits, lane, width, mode);
+    __builtin_memcpy(&value, &bits, sizeof value);
+    return value;
+}
+template <class value_type>
+static inline value_type __shfl_sync(unsigned int mask, value_type value, int lane, int width = 32) {
+    return sim_shuffle_value(mask, value, lane, width, sim_shuffle_index);
+}
+template <class value_type>
+static inline value_type __shfl_up_sync(unsigned int mask, value_type value, unsigned int delta,
+                                        int width = 32) {
+    return sim_shuffle_value(mask, value, (int)delta, width, sim_shuffle_up);
+}
+template <class value_type>
+static inline value_type __shfl_down_sync(unsigned int mask, value_type value, unsigned int delta,
+                                          int width = 32) {
+    return sim_shuffle_value(mask, value, (int)delta, width, sim_shuffle_down);
+}
+template <class value_type>
+static inline value_type __shfl_xor_sync(unsigned int mask, value_type value, int lane_mask,
+                                         int width = 32) {
+    return sim_shuffle_value(mask, value, lane_mask, width, sim_shuffle_xor);
+}

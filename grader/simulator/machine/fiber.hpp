@@ -1,0 +1,22 @@
+// Fibers: the threads of a block, each with a stack of its own, all on one OS thread.
+#pragma once
+#include <cstddef>
+#include <cstdint>
+
+namespace sim {
+
+// 64 KiB hold what a kernel keeps in registers and local memory; beyond the stack lies a guard page.
+constexpr size_t stack_bytes = 64 * 1024;
+constexpr int max_fibers = 1024;  // CUDA's limit of threads a block
+
+extern uintptr_t stacks_begin, stacks_end;
+
+void reserve_stacks();
+// The saved stack pointer of a fiber that starts `entry` on stack `index` when switched to.
+void *prepare_fiber(int index, void (*entry)());
+// The fiber whose guard page holds the address, or -1.
+int fiber_of_guard(uintptr_t address);
+
+extern "C" void sim_switch(void **from, void *to);
+
+}  // namespace sim

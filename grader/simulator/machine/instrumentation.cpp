@@ -1,0 +1,134 @@
+// The functions that -fsanitize=thread and -fsanitize=bounds call in the kernel's code. Only the
+// instrumentation is the sanitizers'; their runtime libraries are not linked.
+#include "instrumentation.hpp"
+
+#include <cstring>
+
+#include "../observers/observers.hpp"
+#include "fiber.hpp"
+#include "memory.hpp"
+#include "schedule.hpp"
+
+namespace sim {
+
+namespace {
+
+__attribute__((noinline)) void look_closely(const Access &access) {
+    Place place = locate(access.address, access.bytes);
+    if (place.region == Region::stack || place.region == Region::variable) return;
+    bool may_happen = observe_bounds(access, place);
+    may_happen = observe_alignment(access, place) && may_happen;
+    observe_inputs(access, place);
+    if (!may_happen) abort_launch();
+}
+
+}  // namespace
+
+// The common cases (an aligned access inside a shared array, on the stack, or inside a matrix that
+// may be touched so) are decided here without a call: this is the hot path of the simulator.
+inline void access_fast(uintptr_t address, size_t bytes, size_t alignment, bool write,
+                        uintptr_t pc) {
+    if (address % alignment == 0) {
+        if (address - shared_begin < shared_end - shared_begin) {
+            const uint8_t *owner = shared_owner + (address - shared_begin) / 4;
+            if (*owner && *owner == owner[(bytes - 1) / 4]) return;
+        }
+        if (address - stacks_begin < stacks_end - stacks_begin) return;
+        for (uint32_t index = 0; index < operand_count; ++index) {
+            const Operand &operand = operands[index];
+            if (address < operand.begin || address + bytes > operand.end) continue;
+            if (!write || index + 1 == operand_count) return;
+        }
+    }
+    look_closely({address, bytes, alignment, write, pc});
+}
+
+void access_memory(uintptr_t address, size_t bytes, size_t alignment, bool write, uintptr_t pc) {
+    access_fast(address, bytes, alignment, write, pc);
+}
+
+}  // namespace sim
+
+#define PC ((uintptr_t)__builtin_return_address(0))
+#define SIM_ACCESS(bytes)                                                                  \
+    void __tsan_read##bytes(void *p) { sim::access_fast((uintptr_t)p, bytes, bytes, false, PC); } \
+    void __tsan_write##bytes(void *p) { sim::access_fast((uintptr_t)p, bytes, bytes, true, PC); } \
+    void __tsan_unaligned_read##bytes(void *p) {                                           \
+        sim::access_fast((uintptr_t)p, bytes, 1, false, PC);                               \
+    }                                                                                      \
+    void __tsan_unaligned_write##bytes(void *p) {                                          \
+        sim::access_fast((uintptr_t)p, bytes, 1, true, PC);                                \
+    }                                                                                      \
+    void __tsan_volatile_read##bytes(void *p) {                                            \
+        sim::access_fast((uintptr_t)p, bytes, bytes, false, PC);                           \
+    }                                                                                      \
+    void __tsan_volatile_write##bytes(void *p) {                                           \
+        sim::access_fast((uintptr_t)p, bytes, bytes, true, PC);                            \
+    }
+
+namespace {
+
+struct SourceLocation {
+    const char *file;
+    uint32_t line, column;
+};
+struct TypeDescriptor {
+    uint16_t kind, info;
+    char name[1];
+};
+struct OutOfBoundsData {
+    SourceLocation location;
+    const TypeDescriptor *array_type, *index_type;
+};
+
+int64_t index_value(const TypeDescriptor &type, uintptr_t index) {
+    bool is_signed = type.info & 1;
+    unsigned width = 1u << (type.info >> 1);  // bits
+    if (!is_signed || width >= 64) return (int64_t)index;
+    return (int64_t)(index << (64 - width)) >> (64 - width);
+}
+
+size_t piece(size_t bytes, size_t done) { return bytes - done < 4 ? bytes - done : 4; }
+
+void *checked_move(void *to, const void *from, size_t bytes, uintptr_t pc) {
+    for (size_t done = 0; done < bytes; done += 4) {
+        sim::access_memory((uintptr_t)from + done, piece(bytes, done), 1, false, pc);
+        sim::access_memory((uintptr_t)to + done, piece(bytes, done), 1, true, pc);
+    }
+    return memmove(to, from, bytes);
+}
+
+}  // namespace
+
+extern "C" {
+SIM_ACCESS(1)
+SIM_ACCESS(2)
+SIM_ACCESS(4)
+SIM_ACCESS(8)
+SIM_ACCESS(16)
+void __tsan_read_range(void *p, size_t bytes) { sim::access_fast((uintptr_t)p, bytes, 1, false, PC); }
+void __tsan_write_range(void *p, size_t bytes) { sim::access_fast((uintptr_t)p, bytes, 1, true, PC); }
+void __tsan_init() {}
+void __tsan_func_entry(void *) {}
+void __tsan_func_exit() {}
+
+void __ubsan_handle_out_of_bounds(const OutOfBoundsData *data, uintptr_t index) {
+    sim::observe_array_index(data->array_type->name, index_value(*data->index_type, index),
+                             data->location.line, PC);
+}
+
+// A kernel's memcpy, memmove and memset bypass the instrumentation; in its assembly they are renamed
+// to these (see grader/simulator/assembly.py).
+void *sim_memmove(void *to, const void *from, size_t bytes) {
+    return checked_move(to, from, bytes, PC);
+}
+void *sim_memcpy(void *to, const void *from, size_t bytes) {
+    return checked_move(to, from, bytes, PC);
+}
+void *sim_memset(void *to, int value, size_t bytes) {
+    for (size_t done = 0; done < bytes; done += 4) {
+        sim::access_memory((uintptr_t)to + done, piece(bytes, done), 1, true, PC);
+    }
+    return memset(to, value, bytes);
+}
+}

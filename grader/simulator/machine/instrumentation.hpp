@@ -1,0 +1,11 @@
+// Where the compilers' instrumentation enters the machine.
+#pragma once
+#include <cstddef>
+#include <cstdint>
+
+namespace sim {
+
+// Every access of the kernel comes through here before it happens.
+void access_memory(uintptr_t address, size_t bytes, size_t alignment, bool write, uintptr_t pc);
+
+}  // namespace sim

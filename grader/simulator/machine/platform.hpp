@@ -1,0 +1,34 @@
+// What depends on the operating system.
+#pragma once
+#include <cstddef>
+#include <cstdint>
+
+namespace sim {
+
+size_t page_bytes();
+// Zeroed memory that costs nothing until it is touched; ends the process when refused.
+void *reserve(size_t bytes);
+// Makes an access to this range a fault.
+void protect(void *begin, size_t bytes);
+// Gives the pages of the range back; they read as zero afterwards.
+void discard(void *begin, size_t bytes);
+
+struct Fault {
+    int signal;
+    const char *name;   // "SIGSEGV"
+    uintptr_t address;  // accessed, for a memory fault
+    uintptr_t pc;
+    bool timeout;
+};
+// Calls `handler` on a stack of its own for every fatal signal and when the limit runs out;
+// it must not return.
+void on_fault(void (*handler)(const Fault &));
+// CPU time, not wall time: a busy machine must not cost a student a verdict. 0 switches it off.
+void limit_cpu_seconds(double seconds);
+
+// Whole buffers over pipes; false when the other end is gone.
+bool read_fully(int descriptor, void *to, size_t bytes);
+bool write_fully(int descriptor, const void *from, size_t bytes);
+[[noreturn]] void quit(int status);
+
+}  // namespace sim

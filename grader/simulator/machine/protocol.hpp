@@ -1,0 +1,78 @@
+// The frames between the parent and this worker: fixed-size structs, little-endian, no text.
+// grader/simulator/protocol.py is the other half; version changes on both sides together.
+#pragma once
+#include <cstdint>
+
+namespace sim {
+
+constexpr uint32_t protocol_version = 1;
+constexpr int max_operands = 8;
+constexpr int max_scalars = 8;
+constexpr int max_variables = 64;
+constexpr int max_globals = 256;
+
+struct Variable {
+    uint64_t offset, bytes;
+};
+
+struct Hello {  // the parent's first words
+    uint32_t version, variable_count, global_count, reserved;
+    uint64_t anchor_offset, shared_bytes;  // of the whole thread-local block
+    uint64_t dynamic_offset;               // of the array that stands for `extern __shared__`
+    Variable variables[max_variables];     // shared arrays: offsets in the thread-local block
+    Variable globals[max_globals];         // __device__ and __constant__ variables: addresses
+};
+
+struct Request {
+    uint32_t version, operand_count, scalar_count, poison;
+    int32_t grid_x, grid_y, block_x, block_y;
+    uint32_t dynamic_shared;
+    uint32_t sparse;         // 1: no images travel, memory is zero until touched
+    int64_t only_block;      // -1: all blocks, else the linear index of the only one to run
+    uint64_t order;          // seed of the threads' order; 0: as numbered
+    double cpu_limit_s;
+    uint64_t words[max_operands];   // of each matrix
+    uint64_t guard[max_operands];   // words before it, and as many after it
+    int64_t scalars[max_scalars];
+};
+
+enum Status : uint32_t { finished, aborted, timed_out, crashed };
+
+enum Kind : uint32_t {
+    global_access = 1,
+    shared_access,
+    array_index,
+    wild_access,
+    misaligned_access,
+    input_written,
+    assertion,
+    trap,
+    stack_overflow,
+    fatal_signal,
+    deadlock,
+    divergent_barrier,
+    async_copy,
+};
+
+struct RawFinding {
+    uint32_t kind;
+    uint32_t write;     // 1 for a write
+    uint64_t pc;        // 0 when `line` says where
+    uint64_t pc_other;  // the other party's
+    int64_t offset;     // bytes from the operand's or the variable's start; the index of an array
+    uint32_t where;     // operand or variable number; extra number
+    uint32_t bytes;     // size of the access
+    uint32_t line, count;
+    int32_t thread_x, thread_y, block_x, block_y;
+    int32_t other_x, other_y;
+    char text[64];      // type of an array, expression of an assertion, name of a signal
+};
+
+struct Response {
+    uint32_t version, status, finding_count, output_bytes, output_cut, operand_count;
+    uint64_t image_words[max_operands];
+    uint64_t pc;  // where the kernel was when it was stopped
+    int32_t thread_x, thread_y, block_x, block_y;
+};
+
+}  // namespace sim

@@ -1,0 +1,242 @@
+#include "schedule.hpp"
+
+#include <cstring>
+
+#include "../observers/observers.hpp"
+#include "async_copy.hpp"
+#include "fiber.hpp"
+#include "findings.hpp"
+#include "memory.hpp"
+
+namespace {
+struct Triple {
+    unsigned int x, y, z;
+};
+Triple threadIdx, blockIdx, blockDim, gridDim;
+}  // namespace
+
+// The built-in variables as kernels see them (include/cuda_runtime.h).
+extern "C" {
+Triple sim_thread_index() { return threadIdx; }
+Triple sim_block_index() { return blockIdx; }
+Triple sim_block_dim() { return blockDim; }
+Triple sim_grid_dim() { return gridDim; }
+}
+
+extern "C" void sim_kernel(void *const *operand_pointers, const int64_t *scalars);
+
+namespace sim {
+
+Thread threads[max_fibers];
+int thread_count, current;
+
+namespace {
+
+constexpr int warp_lanes = 32;
+void *scheduler_stack;
+bool abort_requested;
+const Request *running;
+void *operand_pointers[max_operands];
+int turn_order[max_fibers];
+
+uint64_t next_random(uint64_t &state) {  // splitmix64 (Vigna, public domain algorithm)
+    uint64_t z = (state += 0x9e3779b97f4a7c15ull);
+    z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9ull;
+    z = (z ^ (z >> 27)) * 0x94d049bb133111ebull;
+    return z ^ (z >> 31);
+}
+
+// Order 0: as numbered. 1: the last first, the opposite of what beginners assume. Else shuffled.
+void draw_turns(uint64_t order, uint64_t block) {
+    for (int index = 0; index < thread_count; ++index) {
+        turn_order[index] = order == 1 ? thread_count - 1 - index : index;
+    }
+    if (order < 2) return;
+    uint64_t state = order * 0x2545f4914f6cdd1dull + block;
+    for (int index = thread_count - 1; index > 0; --index) {
+        int other = (int)(next_random(state) % (uint64_t)(index + 1));
+        int kept = turn_order[index];
+        turn_order[index] = turn_order[other];
+        turn_order[other] = kept;
+    }
+}
+
+void yield() { sim_switch(&threads[current].stack_pointer, scheduler_stack); }
+
+void run_kernel() {
+    sim_kernel(operand_pointers, running->scalars);
+    threads[current].state = State::done;
+    yield();
+    __builtin_trap();  // a finished fiber is never resumed
+}
+
+void resume(int thread) {
+    current = thread;
+    threadIdx = {(unsigned)thread % blockDim.x, (unsigned)thread / blockDim.x, 0};
+    sim_switch(&scheduler_stack, threads[thread].stack_pointer);
+}
+
+bool release_barrier() {
+    int waiting = 0, alive = 0, votes = 0;
+    for (int index = 0; index < thread_count; ++index) {
+        alive += threads[index].state != State::done;
+        if (threads[index].state != State::at_barrier) continue;
+        ++waiting;
+        votes += threads[index].predicate != 0;
+    }
+    if (waiting == 0 || waiting < alive) return false;
+    observe_barrier(thread_count);
+    for (int index = 0; index < thread_count; ++index) {
+        if (threads[index].state != State::at_barrier) continue;
+        threads[index].state = State::ready;
+        threads[index].votes = votes;
+    }
+    return true;
+}
+
+void hand_over(int warp, uint32_t arrived) {
+    uint32_t ballot = 0;
+    for (int lane = 0; lane < warp_lanes; ++lane) {
+        if ((arrived >> lane & 1u) && threads[warp + lane].predicate) ballot |= 1u << lane;
+    }
+    for (int lane = 0; lane < warp_lanes; ++lane) {
+        if (!(arrived >> lane & 1u)) continue;
+        Thread &thread = threads[warp + lane];
+        bool there = thread.source >= 0 && thread.source < warp_lanes &&
+                     (arrived >> thread.source & 1u);
+        thread.received = threads[warp + (there ? thread.source : lane)].value;
+        thread.ballot = ballot;
+        thread.state = State::ready;
+    }
+}
+
+// A lane goes on when every lane of its mask that still runs waits with the same mask.
+bool release_lanes() {
+    bool released = false;
+    for (int first = 0; first < thread_count; ++first) {
+        if (threads[first].state != State::at_warp) continue;
+        int warp = first / warp_lanes * warp_lanes;
+        uint32_t mask = threads[first].mask, arrived = 0;
+        bool complete = true;
+        for (int lane = 0; lane < warp_lanes && warp + lane < thread_count; ++lane) {
+            if (!(mask >> lane & 1u)) continue;
+            const Thread &partner = threads[warp + lane];
+            if (partner.state == State::done) continue;
+            if (partner.state == State::at_warp && partner.mask == mask) {
+                arrived |= 1u << lane;
+            } else {
+                complete = false;
+            }
+        }
+        if (!complete) continue;
+        hand_over(warp, arrived);
+        released = true;
+    }
+    return released;
+}
+
+void report_deadlock() {
+    int waiting = 0, stuck = -1, other = -1;
+    for (int index = 0; index < thread_count; ++index) {
+        if (threads[index].state == State::at_barrier) {
+            ++waiting;
+            if (stuck < 0) stuck = index;
+        } else if (other < 0) {
+            other = index;
+        }
+    }
+    current = stuck >= 0 ? stuck : other;
+    RawFinding *finding = report(deadlock, threads[current].pc, 0);
+    if (!finding) return;
+    finding->offset = waiting;
+    finding->bytes = (uint32_t)(thread_count - waiting);
+    if (other < 0) return;
+    finding->pc_other = threads[other].state == State::done ? 0 : threads[other].pc;
+    finding->other_x = position_of(other).thread_x;
+    finding->other_y = position_of(other).thread_y;
+}
+
+bool run_block() {
+    for (int index = 0; index < thread_count; ++index) {
+        threads[index] = Thread{};
+        threads[index].stack_pointer = prepare_fiber(index, run_kernel);
+    }
+    forget_async_copies();
+    poison_shared(running->poison);
+    for (;;) {
+        bool ran = false;
+        for (int turn = 0; turn < thread_count; ++turn) {
+            int thread = turn_order[turn];
+            if (threads[thread].state != State::ready) continue;
+            ran = true;
+            resume(thread);
+            if (abort_requested) return false;
+        }
+        if (ran || release_lanes() || release_barrier()) continue;
+        for (int index = 0; index < thread_count; ++index) {
+            if (threads[index].state == State::done) continue;
+            report_deadlock();
+            return false;
+        }
+        return true;
+    }
+}
+
+}  // namespace
+
+Position position_of(int thread) {
+    return {(int32_t)((unsigned)thread % blockDim.x), (int32_t)((unsigned)thread / blockDim.x),
+            (int32_t)blockIdx.x, (int32_t)blockIdx.y};
+}
+
+Position position() { return position_of(current); }
+
+Status run_grid(const Request &request) {
+    running = &request;
+    abort_requested = false;
+    blockDim = {(unsigned)request.block_x, (unsigned)request.block_y, 1};
+    gridDim = {(unsigned)request.grid_x, (unsigned)request.grid_y, 1};
+    thread_count = request.block_x * request.block_y;
+    current = 0;
+    set_dynamic_shared(request.dynamic_shared);
+    for (uint32_t index = 0; index < operand_count; ++index) {
+        operand_pointers[index] = (void *)operands[index].begin;
+    }
+    int64_t blocks = (int64_t)request.grid_x * request.grid_y;
+    for (int64_t turn = 0; turn < blocks; ++turn) {
+        int64_t block = request.order % 2 ? blocks - 1 - turn : turn;
+        if (request.only_block >= 0) block = request.only_block;
+        blockIdx = {(unsigned)(block % request.grid_x), (unsigned)(block / request.grid_x), 0};
+        draw_turns(request.order, (uint64_t)block);
+        if (!run_block()) return aborted;
+        if (request.only_block >= 0) break;
+    }
+    return finished;
+}
+
+int wait_at_barrier(int predicate, uintptr_t pc) {
+    Thread &self = threads[current];
+    self.state = State::at_barrier;
+    self.predicate = predicate;
+    self.pc = pc;
+    yield();
+    return self.votes;
+}
+
+void wait_for_lanes(uint32_t mask, uintptr_t pc) {
+    Thread &self = threads[current];
+    self.state = State::at_warp;
+    self.mask = mask;
+    self.pc = pc;
+    yield();
+}
+
+void let_others_run() { yield(); }
+
+void abort_launch() {
+    abort_requested = true;
+    yield();
+    __builtin_trap();
+}
+
+}  // namespace sim

@@ -1,0 +1,95 @@
+// The worker: allocates, then reads launches on its input and writes what happened on its output.
+#include <cstring>
+
+#include "fiber.hpp"
+#include "findings.hpp"
+#include "memory.hpp"
+#include "output.hpp"
+#include "platform.hpp"
+#include "schedule.hpp"
+
+namespace {
+
+using namespace sim;
+
+constexpr int input = 0, results = 1;
+Request request;
+bool launching;
+
+void respond(Status status, uintptr_t pc) {
+    Response response{};
+    response.version = protocol_version;
+    response.status = status;
+    response.finding_count = finding_count;
+    response.output_bytes = (uint32_t)output_bytes;
+    response.output_cut = output_cut;
+    bool images = status == finished && !request.sparse;
+    response.operand_count = images ? operand_count : 0;
+    response.pc = pc;
+    Position at = position();
+    response.thread_x = at.thread_x;
+    response.thread_y = at.thread_y;
+    response.block_x = at.block_x;
+    response.block_y = at.block_y;
+    for (uint32_t index = 0; index < response.operand_count; ++index) {
+        response.image_words[index] = (operands[index].image_end - operands[index].image_begin) / 4;
+    }
+    bool sent = write_fully(results, &response, sizeof response) &&
+                write_fully(results, findings, finding_count * sizeof(RawFinding)) &&
+                write_fully(results, output, output_bytes);
+    for (uint32_t index = 0; sent && index < response.operand_count; ++index) {
+        sent = write_fully(results, (void *)operands[index].image_begin,
+                           response.image_words[index] * 4);
+    }
+    if (!sent) quit(2);
+}
+
+// Sends what is known so far and ends: after a crash nothing in this process can be trusted.
+void on_worker_fault(const Fault &fault) {
+    if (!launching) quit(4);
+    launching = false;
+    if (fault.timeout) {
+        respond(timed_out, fault.pc);
+        quit(0);
+    }
+    bool overflow = fiber_of_guard(fault.address) >= 0;
+    RawFinding *finding = report(overflow ? stack_overflow : fatal_signal, fault.pc, 0);
+    if (finding) set_text(*finding, fault.name);
+    respond(crashed, fault.pc);
+    quit(0);
+}
+
+bool read_images() {
+    for (uint32_t index = 0; index < operand_count; ++index) {
+        const Operand &operand = operands[index];
+        if (!read_fully(input, (void *)operand.image_begin,
+                        operand.image_end - operand.image_begin)) {
+            return false;
+        }
+    }
+    return true;
+}
+
+}  // namespace
+
+int main() {
+    static Hello hello;
+    if (!read_fully(input, &hello, sizeof hello) || hello.version != protocol_version) return 5;
+    reserve_stacks();
+    reserve_memory(hello);
+    on_fault(on_worker_fault);
+    while (read_fully(input, &request, sizeof request)) {
+        if (request.version != protocol_version || !place_operands(request)) return 5;
+        if (!request.sparse && !read_images()) return 5;
+        finding_count = 0;
+        forget_output();
+        launching = true;
+        limit_cpu_seconds(request.cpu_limit_s);
+        Status status = run_grid(request);
+        limit_cpu_seconds(0);
+        launching = false;
+        respond(status, 0);
+        if (request.sparse) forget_operands();
+    }
+    return 0;
+}

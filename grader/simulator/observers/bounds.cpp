@@ -1,0 +1,45 @@
+// Accesses outside the matrices, outside shared arrays, and array indices beyond the type.
+#include "../machine/findings.hpp"
+#include "observers.hpp"
+
+namespace sim {
+
+namespace {
+
+void fill(RawFinding *finding, const Access &access, int64_t offset) {
+    if (!finding) return;
+    finding->write = access.write;
+    finding->offset = offset;
+    finding->bytes = (uint32_t)access.bytes;
+}
+
+}  // namespace
+
+bool observe_bounds(const Access &access, const Place &place) {
+    switch (place.region) {
+        case Region::guard:
+            fill(report(global_access, access.pc, place.index), access, place.offset);
+            return true;  // guards are ours: let it happen, as it would on a GPU
+        case Region::shared_gap:
+            fill(report(shared_access, access.pc, 0), access, place.offset);
+            return true;
+        case Region::nowhere:
+            if (place.index > 0) {  // far outside, yet nearest to this operand
+                fill(report(global_access, access.pc, place.index - 1), access, place.offset);
+            } else {
+                fill(report(wild_access, access.pc, 0), access, place.offset);
+            }
+            return false;
+        default: return true;
+    }
+}
+
+void observe_array_index(const char *type, int64_t index, uint32_t line, uintptr_t pc) {
+    RawFinding *finding = report(array_index, pc, 0);
+    if (!finding) return;
+    finding->offset = index;
+    finding->line = line;
+    set_text(*finding, type);
+}
+
+}  // namespace sim

@@ -1,0 +1,29 @@
+// What looks at events of the machine and reports faults: one observer per file.
+#pragma once
+#include <cstddef>
+#include <cstdint>
+
+#include "../machine/memory.hpp"
+
+namespace sim {
+
+struct Access {
+    uintptr_t address;
+    size_t bytes;
+    size_t alignment;  // that the instruction needs
+    bool write;
+    uintptr_t pc;
+};
+
+// bounds.cpp: outside A, B, C and the shared arrays. False when the access must not happen.
+bool observe_bounds(const Access &access, const Place &place);
+// bounds.cpp: an array indexed beyond its type, as the compiler's check saw it.
+void observe_array_index(const char *type, int64_t index, uint32_t line, uintptr_t pc);
+// alignment.cpp: vector accesses. False when the access must not happen.
+bool observe_alignment(const Access &access, const Place &place);
+// inputs.cpp: writes to A or B.
+void observe_inputs(const Access &access, const Place &place);
+// barrier.cpp: a barrier about to open: did all threads come, and to the same one?
+void observe_barrier(int thread_count);
+
+}  // namespace sim

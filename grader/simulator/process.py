@@ -1,0 +1,153 @@
+"""The worker process: started on the first launch, ended by a crash, replaced on the next."""
+
+from __future__ import annotations
+
+import os
+import select
+import subprocess
+import time
+from dataclasses import dataclass
+from typing import IO
+
+import numpy as np
+
+from grader.device import Launch, LaunchConfig, Words
+from grader.finding import GraderFault
+from grader.simulator import protocol
+from grader.simulator.program import Program
+from grader.simulator.protocol import RawFinding, Response, Status
+
+# The worker counts CPU seconds itself; this wall-clock limit only ends a worker that is stuck.
+WALL_FACTOR = 6.0
+WALL_EXTRA_S = 20.0
+
+
+@dataclass(frozen=True)
+class Answer:
+    """A worker's whole answer to one launch."""
+
+    head: Response
+    findings: tuple[RawFinding, ...]
+    output: str
+    images: tuple[Words, ...]
+
+
+class Worker:
+    """One program's worker. Not safe for use from several threads at once."""
+
+    def __init__(self, program: Program) -> None:
+        self.program = program
+        self._process: subprocess.Popen[bytes] | None = None
+
+    def ask(
+        self, config: LaunchConfig, launch: Launch, only_block: int = -1, sparse: bool = False
+    ) -> Answer:
+        """Launch once. Raises GraderFault when the worker ends without an answer."""
+        process = self._running()
+        deadline_s = time.monotonic() + launch.timeout_s * WALL_FACTOR + WALL_EXTRA_S
+        try:
+            _send(process, protocol.request(config, launch, only_block, sparse))
+            if not sparse:
+                for operand in launch.operands:
+                    _send(process, memoryview(operand.image).cast("B"))
+            answer = _receive(process, deadline_s)
+        except (OSError, EOFError, ValueError) as error:
+            self.close()
+            raise GraderFault(
+                f"The simulator's worker ended without an answer ({error or 'end of file'}; "
+                f"exit status {process.returncode}). This is not about your kernel. "
+                "Next: run it again; if it stays, report it with your file."
+            ) from error
+        except BaseException:  # Ctrl-C: half an answer may be in the pipe
+            self.close()
+            raise
+        if answer.head.status in (Status.TIMED_OUT, Status.CRASHED):
+            self.close()
+        return answer
+
+    def close(self) -> None:
+        """End the worker; the next `ask` starts a new one."""
+        if self._process is None:
+            return
+        process, self._process = self._process, None
+        process.kill()
+        process.wait()
+        for pipe in (process.stdin, process.stdout):
+            if pipe is not None:
+                try:
+                    pipe.close()
+                except OSError:
+                    pass
+
+    def _running(self) -> subprocess.Popen[bytes]:
+        if self._process is not None and self._process.poll() is None:
+            return self._process
+        self.close()
+        try:
+            self._process = subprocess.Popen(
+                [str(self.program.path)],
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.DEVNULL,
+                env={},  # nothing of ours for a kernel to read
+                cwd=self.program.path.parent,
+                bufsize=0,
+            )
+            _send(self._process, protocol.hello(self.program))
+        except OSError as error:
+            self.close()
+            raise GraderFault(
+                f"The simulator's worker could not be started: {error.strerror}. "
+                "This is not about your kernel. Next: make doctor"
+            ) from error
+        return self._process
+
+
+def _send(process: subprocess.Popen[bytes], data: bytes | memoryview) -> None:
+    pipe = _open(process.stdin)
+    view = memoryview(data)
+    while view:
+        view = view[os.write(pipe.fileno(), view) :]
+
+
+def _open(pipe: IO[bytes] | None) -> IO[bytes]:
+    if pipe is None:
+        raise OSError("closed pipe")
+    return pipe
+
+
+def _receive(process: subprocess.Popen[bytes], deadline_s: float) -> Answer:
+    reader = _Reader(_open(process.stdout), deadline_s)
+    head = protocol.read_response(reader.read(protocol.RESPONSE_BYTES))
+    findings = tuple(
+        protocol.read_finding(reader.read(protocol.FINDING_BYTES))
+        for _ in range(head.finding_count)
+    )
+    output = reader.read(head.output_bytes).decode("utf-8", "replace")
+    images = tuple(
+        np.frombuffer(reader.read(4 * words), dtype=np.uint32) for words in head.image_words
+    )
+    return Answer(head, findings, output, images)
+
+
+class _Reader:
+    """Reads exact amounts from a pipe until a deadline."""
+
+    def __init__(self, pipe: IO[bytes], deadline_s: float) -> None:
+        self._descriptor = pipe.fileno()
+        self._deadline_s = deadline_s
+        self._poll = select.poll()
+        self._poll.register(self._descriptor, select.POLLIN)
+
+    def read(self, size: int) -> bytes:
+        data = bytearray(size)
+        view = memoryview(data)
+        while view:
+            left_s = max(0.0, self._deadline_s - time.monotonic())
+            if not self._poll.poll(left_s * 1000):
+                raise OSError("no answer in time")
+            got = os.readv(self._descriptor, [view])
+            if got == 0:
+                raise EOFError
+            view = view[got:]
+        return bytes(data)

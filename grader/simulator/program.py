@@ -1,0 +1,121 @@
+"""Links a kernel's object file and the machine into one native program, the worker."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from grader.finding import GraderFault
+from grader.simulator import elf
+from grader.simulator.assembly import LEAST_GAP_BYTES
+from grader.simulator.compiler import run
+from grader.toolchain import HostCompiler
+
+# Dynamic shared memory: more than any GPU offers one block (228 KiB), and a gap after it.
+DYNAMIC_BYTES = 320 * 1024
+ANCHOR = "sim_shared_anchor"
+DYNAMIC = "sim_dynamic_shared"
+
+
+@dataclass(frozen=True)
+class Variable:
+    """A shared array (offset in the shared block) or a device variable (address), with its size."""
+
+    name: str
+    offset: int
+    size: int
+
+
+@dataclass(frozen=True)
+class Program:
+    """The worker's executable and where things lie in its memory."""
+
+    path: Path
+    shared: tuple[Variable, ...]
+    device_variables: tuple[Variable, ...]
+    shared_bytes: int
+    anchor_offset: int
+    dynamic_offset: int
+
+
+def link(
+    compiler: HostCompiler,
+    kernel: str,
+    parameters: Sequence[str],
+    kernel_object: Path,
+    machine: Sequence[Path],
+) -> Path:
+    """Link `worker` beside the object file. `parameters` are the kernel's C types in order:
+    pointers first, then integers."""
+    folder = kernel_object.parent
+    extern_arrays = [
+        symbol.name
+        for symbol in elf.read_symbols(kernel_object)
+        if not symbol.defined and symbol.kind == "shared"
+    ]
+    stub = folder / "stub.cpp"
+    stub.write_text(_stub(kernel, parameters, extern_arrays), encoding="utf-8")
+    # The stub comes first: its anchor is the gap before the student's first array.
+    command = [*compiler.command, "-std=c++17", "-O1", "-fno-pie", "-no-pie", stub.name]
+    done = run(
+        [*command, kernel_object.name, *map(str, machine), "-o", "worker", "-lm"],
+        folder,
+    )
+    if done.returncode != 0:
+        raise GraderFault(
+            f"{compiler} could not link the simulator's worker: {done.stderr.strip()[-400:]}. "
+            "This is not about your kernel."
+        )
+    return folder / "worker"
+
+
+def _stub(kernel: str, parameters: Sequence[str], extern_arrays: Sequence[str]) -> str:
+    """C++ that calls the kernel and defines the array behind `extern __shared__`."""
+    pointers = [kind for kind in parameters if kind.endswith("*")]
+    arguments = [f"({kind})operands[{i}]" for i, kind in enumerate(pointers)]
+    scalars = [kind for kind in parameters if not kind.endswith("*")]
+    arguments += [f"({kind})scalars[{i}]" for i, kind in enumerate(scalars)]
+    aliases = "".join(
+        f"extern thread_local char sim_alias_{i}[{DYNAMIC_BYTES}] "
+        f'__asm__("{name}") __attribute__((alias("{DYNAMIC}")));\n'
+        for i, name in enumerate(extern_arrays)
+    )
+    return (
+        "#define SHARED __attribute__((used, aligned(1024))) thread_local char\n"
+        'extern "C" {\n'
+        f"void {kernel}({', '.join(parameters)});\n"
+        "void sim_kernel(void *const *operands, const long *scalars) {\n"
+        f"    {kernel}({', '.join(arguments)});\n"
+        "}\n"
+        f"SHARED {ANCHOR}[{LEAST_GAP_BYTES}];\n"
+        f"SHARED {DYNAMIC}[{DYNAMIC_BYTES}];\n"
+        f"{aliases}"
+        "}\n"
+    )
+
+
+def describe(path: Path, kernel_object: Path, dynamic_shared: int) -> Program:
+    """Find the student's shared arrays and variables in a linked program."""
+    own = {
+        (symbol.name, symbol.kind)
+        for symbol in elf.read_symbols(kernel_object)
+        if symbol.defined and symbol.size > 0
+    }
+    symbols = elf.read_symbols(path)
+    shared = [s for s in symbols if s.kind == "shared" and (s.name, s.kind) in own]
+    places = {s.name: s.value for s in symbols if s.name in (ANCHOR, DYNAMIC)}
+    arrays = [Variable(s.name, s.value, s.size) for s in shared]
+    arrays.append(Variable(DYNAMIC, places[DYNAMIC], DYNAMIC_BYTES))
+    return Program(
+        path=path,
+        shared=tuple(sorted(arrays, key=lambda array: array.offset)),
+        device_variables=tuple(
+            Variable(s.name, s.value, s.size)
+            for s in symbols
+            if s.kind == "object" and (s.name, s.kind) in own
+        ),
+        shared_bytes=elf.shared_block_bytes(path),
+        anchor_offset=places[ANCHOR],
+        dynamic_offset=places[DYNAMIC],
+    )

@@ -1,0 +1,168 @@
+"""The frames between the simulator's parent and worker; machine/protocol.hpp is the other half."""
+
+from __future__ import annotations
+
+import struct
+from collections.abc import Sequence
+from dataclasses import dataclass
+from enum import IntEnum
+
+from grader.device import Launch, LaunchConfig
+from grader.simulator.program import Program
+
+VERSION = 1
+MAX_OPERANDS = 8
+MAX_SCALARS = 8
+MAX_VARIABLES = 64
+MAX_GLOBALS = 256
+
+_HELLO = struct.Struct(f"<4I3Q{2 * MAX_VARIABLES}Q{2 * MAX_GLOBALS}Q")
+_REQUEST = struct.Struct(f"<4I4iIIqQd{MAX_OPERANDS}Q{MAX_OPERANDS}Q{MAX_SCALARS}q")
+_FINDING = struct.Struct("<IIQQqIIII6i64s")
+_RESPONSE = struct.Struct(f"<6I{MAX_OPERANDS}QQ4i")
+RESPONSE_BYTES = _RESPONSE.size
+FINDING_BYTES = _FINDING.size
+
+
+class Status(IntEnum):
+    """How a launch ended."""
+
+    FINISHED = 0
+    ABORTED = 1
+    TIMED_OUT = 2
+    CRASHED = 3
+
+
+class Kind(IntEnum):
+    """What the machine saw."""
+
+    GLOBAL_ACCESS = 1
+    SHARED_ACCESS = 2
+    ARRAY_INDEX = 3
+    WILD_ACCESS = 4
+    MISALIGNED_ACCESS = 5
+    INPUT_WRITTEN = 6
+    ASSERTION = 7
+    TRAP = 8
+    STACK_OVERFLOW = 9
+    FATAL_SIGNAL = 10
+    DEADLOCK = 11
+    DIVERGENT_BARRIER = 12
+    ASYNC_COPY = 13
+
+
+@dataclass(frozen=True)
+class RawFinding:
+    """A finding as the machine knows it: addresses and numbers (see protocol.hpp)."""
+
+    kind: Kind
+    write: bool
+    pc: int
+    pc_other: int
+    offset: int
+    where: int
+    bytes: int
+    line: int
+    count: int
+    thread: tuple[int, int]
+    block: tuple[int, int]
+    other: tuple[int, int]
+    text: str
+
+
+@dataclass(frozen=True)
+class Response:
+    """The head of an answer; findings, output and images follow it."""
+
+    status: Status
+    finding_count: int
+    output_bytes: int
+    output_cut: bool
+    image_words: tuple[int, ...]
+    pc: int
+    thread: tuple[int, int]
+    block: tuple[int, int]
+
+
+def _padded(values: Sequence[int], length: int) -> list[int]:
+    return [*values, *[0] * (length - len(values))]
+
+
+def hello(program: Program) -> bytes:
+    """The first frame: where the student's arrays and variables lie."""
+    shared = program.shared[:MAX_VARIABLES]
+    variables = program.device_variables[:MAX_GLOBALS]
+    flat = [number for array in shared for number in (array.offset, array.size)]
+    flat_globals = [number for item in variables for number in (item.offset, item.size)]
+    return _HELLO.pack(
+        VERSION,
+        len(shared),
+        len(variables),
+        0,
+        program.anchor_offset,
+        program.shared_bytes,
+        program.dynamic_offset,
+        *_padded(flat, 2 * MAX_VARIABLES),
+        *_padded(flat_globals, 2 * MAX_GLOBALS),
+    )
+
+
+def request(
+    config: LaunchConfig, launch: Launch, only_block: int = -1, sparse: bool = False
+) -> bytes:
+    """The head of a request; the operands' images follow it unless it is sparse."""
+    return _REQUEST.pack(
+        VERSION,
+        len(launch.operands),
+        len(launch.scalars),
+        launch.poison,
+        *launch.grid,
+        config.block_x,
+        config.block_y,
+        config.dynamic_shared,
+        sparse,
+        only_block,
+        launch.order,
+        launch.timeout_s,
+        *_padded([operand.size for operand in launch.operands], MAX_OPERANDS),
+        *_padded([operand.guard for operand in launch.operands], MAX_OPERANDS),
+        *_padded(launch.scalars, MAX_SCALARS),
+    )
+
+
+def read_response(frame: bytes) -> Response:
+    """Raises ValueError when the frame is not one of this version."""
+    version, status, findings, output, cut, operands, *rest = _RESPONSE.unpack(frame)
+    if version != VERSION or operands > MAX_OPERANDS:
+        raise ValueError(f"answer of version {version}, expected {VERSION}")
+    words, pc, places = rest[:MAX_OPERANDS], rest[MAX_OPERANDS], rest[MAX_OPERANDS + 1 :]
+    return Response(
+        status=Status(status),
+        finding_count=findings,
+        output_bytes=output,
+        output_cut=bool(cut),
+        image_words=tuple(words[:operands]),
+        pc=pc,
+        thread=(places[0], places[1]),
+        block=(places[2], places[3]),
+    )
+
+
+def read_finding(frame: bytes) -> RawFinding:
+    """One finding. Raises ValueError for an unknown kind."""
+    kind, write, pc, pc_other, offset, where, size, line, count, *rest = _FINDING.unpack(frame)
+    return RawFinding(
+        kind=Kind(kind),
+        write=bool(write),
+        pc=pc,
+        pc_other=pc_other,
+        offset=offset,
+        where=where,
+        bytes=size,
+        line=line,
+        count=count,
+        thread=(rest[0], rest[1]),
+        block=(rest[2], rest[3]),
+        other=(rest[4], rest[5]),
+        text=rest[6].split(b"\0", 1)[0].decode("utf-8", "replace"),
+    )
