@@ -20,10 +20,18 @@ struct LaunchConfig {
     int dynamic_shared = 0;  // bytes of dynamic shared memory
 };
 
+// nvcc as C++17 gives a member that is skipped between two named ones 0, not its default: hence the
+// question about tile_k.
 // LAUNCH_CONFIG(.block_x = 16, .block_y = 16, .tile_m = 16, .tile_n = 16, .tile_k = 16);
 #define LAUNCH_CONFIG(...)                                          \
     static constexpr LaunchConfig launch_config_value{__VA_ARGS__}; \
     extern "C" {                                                    \
-    __device__ LaunchConfig launch_config = launch_config_value;    \
+    __device__ LaunchConfig launch_config = {                       \
+        launch_config_value.block_x,                                \
+        launch_config_value.block_y,                                \
+        launch_config_value.tile_m,                                 \
+        launch_config_value.tile_n,                                 \
+        launch_config_value.tile_k ? launch_config_value.tile_k : 1, \
+        launch_config_value.dynamic_shared};                        \
     }                                                               \
     static_assert(true, "so that the macro ends with a semicolon")

@@ -30,6 +30,7 @@ COMMON = (
     "-fno-exceptions",
     "-fno-rtti",
     "-fno-math-errno",
+    "-fno-delete-null-pointer-checks",  # an access through a null pointer must stay
     "-fno-strict-aliasing",  # nvcc does not use it: float4 casts are common
     "-ffp-contract=off",  # the same bits from every compiler and processor
     "-fno-builtin-printf",  # ours, not puts
@@ -39,6 +40,7 @@ COMMON = (
 )
 FAMILY = {
     "g++": (
+        "-fno-section-anchors",  # arrays addressed from one another would ignore their gaps
         "-fno-extern-tls-init",  # `extern __shared__` is plain memory
         "--param=tsan-instrument-func-entry-exit=0",
         "-fsanitize=bounds",
@@ -56,7 +58,11 @@ FAMILY = {
         "-fno-color-diagnostics",
     ),
 }
-_ERROR = re.compile(r"^(?P<file>[^\n:]+):(?P<line>\d+):(?:\d+:)? (?:fatal )?error: (?P<text>.+)$", re.M)
+# What the compilers and the debug information call the student's file, whatever its real name.
+SOURCE = "kernel.cu"
+_ERROR = re.compile(
+    r"^(?P<file>[^\n:]+):(?P<line>\d+):(?:\d+:)? (?:fatal )?error: (?P<text>.+)$", re.MULTILINE
+)
 
 
 @dataclass(frozen=True)
@@ -86,29 +92,24 @@ def flags(compiler: HostCompiler, capability: tuple[int, int]) -> tuple[str, ...
 
 
 def compile_kernel(
-    compiler: HostCompiler, capability: tuple[int, int], name: str, text: str, folder: Path
+    compiler: HostCompiler, capability: tuple[int, int], text: str, folder: Path
 ) -> Path:
-    """Compile `text`, known to messages as `name`, to folder/kernel.o.
+    """Compile the student's `text` to folder/kernel.o.
 
     Raises CompileFailure for the student's errors and GraderFault when the compiler cannot run.
     """
-    source = folder / "kernel.cu"
-    escaped = name.replace("\\", "\\\\").replace('"', '\\"')
-    source.write_text(f'#line 1 "{escaped}"\n{text}', encoding="utf-8", newline="")
+    (folder / SOURCE).write_text(text, encoding="utf-8", newline="")
     assembly = folder / "kernel.s"
-    done = run(
-        [*compiler.command, "-x", "c++", *flags(compiler, capability), "-S", source.name]
-        + ["-o", assembly.name],
-        folder,
-    )
+    command = [*compiler.command, "-x", "c++", *flags(compiler, capability)]
+    done = run([*command, "-S", SOURCE, "-o", assembly.name], folder)
     if done.returncode != 0:
-        raise _failure(done.stderr, name)
+        raise _failure(done.stderr)
     assembly.write_text(patch(assembly.read_text(encoding="utf-8")), encoding="utf-8")
     object_file = folder / "kernel.o"
     done = run([*compiler.command, "-c", assembly.name, "-o", object_file.name], folder)
     if done.returncode != 0:
         raise GraderFault(
-            f"{compiler} could not assemble {name}: {done.stderr.strip()[:300]}. "
+            f"{compiler} could not assemble its own output: {done.stderr.strip()[:300]}. "
             "This is not about your kernel."
         )
     return object_file
@@ -136,9 +137,9 @@ def run(command: list[str], folder: Path) -> subprocess.CompletedProcess[str]:
         ) from error
 
 
-def _failure(output: str, name: str) -> CompileFailure:
+def _failure(output: str) -> CompileFailure:
     errors = list(_ERROR.finditer(output))
-    own = [error for error in errors if error["file"] == name]
+    own = [error for error in errors if error["file"] == SOURCE]
     if own:
         return CompileFailure(own[0]["text"].strip(), int(own[0]["line"]), len(errors))
     # Errors in our headers come from what the student's file does before including them.

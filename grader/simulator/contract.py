@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import re
-import shutil
 import struct
-import subprocess
 from pathlib import Path
 
 from grader.device import LaunchConfig
 from grader.exercise import Exercise
 from grader.finding import Finding, Location
+from grader.mangling import base_name, demangle
 from grader.simulator import elf
 from grader.submission import Submission
 from grader.verdict import Verdict
@@ -52,15 +51,16 @@ def _no_kernel(
     exercise: Exercise, submission: Submission, functions: list[str], parameters: str
 ) -> Finding:
     # Local symbols and fragments of functions (`helper.part.0`) are no kernels.
-    names = sorted(_demangle(name) for name in functions if "." not in name)
+    names = sorted(demangle(name) for name in functions if re.fullmatch(r"\w+", name))
     for name in names:
         if name.split("(", 1)[0] == exercise.kernel:
             expected = f"{exercise.kernel}({parameters})"
             facts = {"kernel": exercise.kernel, "found": name, "expected": expected}
             places = _line_of(submission, exercise.kernel)
             return Finding(Verdict.WRONG_SIGNATURE, "wrong_signature", facts, places)
-    found = [name.split("(", 1)[0] for name in names if not name.startswith(("sim_", "__"))]
-    facts_missing = {"kernel": exercise.kernel, "found": found[:5]}
+    called = [base_name(name) for name in names]
+    kernels = [n for n in called if re.search(rf"__global__[^;{{]*\b{n}\s*\(", submission.text)]
+    facts_missing = {"kernel": exercise.kernel, "found": kernels[:5]}
     return Finding(Verdict.MISSING_KERNEL, "missing_kernel", facts_missing)
 
 
@@ -73,12 +73,3 @@ def _line_of(submission: Submission, name: str) -> tuple[Location, ...]:
 
 def _file_end(submission: Submission) -> tuple[Location, ...]:
     return (Location(submission.name, max(1, len(submission.text.splitlines())), "error"),)
-
-
-def _demangle(name: str) -> str:
-    """The C++ name of a symbol; c++filt comes with every linker."""
-    filter_program = shutil.which("c++filt")
-    if filter_program is None or not name.startswith("_Z"):
-        return name
-    done = subprocess.run([filter_program, name], capture_output=True, text=True, check=False)
-    return done.stdout.strip() or name

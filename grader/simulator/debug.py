@@ -72,14 +72,19 @@ class DebugInfo:
         Code of our headers counts for the line that calls it.
         """
         address = pc - 1
-        index = bisect.bisect_right(self._addresses, address) - 1
-        if index < 0:
-            return 0
-        _, file, line = self._rows[index]
-        if file == self._source:
-            return line
+        file, line = self._row(address)
+        if file in ("", self._source):
+            return line if file else 0
         calls = [c for c in self._inlined if c.low <= address < c.high and c.file == self._source]
         return min(calls, key=lambda call: call.high - call.low).line if calls else 0
+
+    def file(self, pc: int) -> str:
+        """The file of the code that returns to `pc`: the source, one of our headers, or ""."""
+        return self._row(pc - 1)[0]
+
+    def _row(self, address: int) -> tuple[str, int]:
+        index = bisect.bisect_right(self._addresses, address) - 1
+        return self._rows[index][1:] if index >= 0 else ("", 0)
 
     def array(self, name: str, size: int) -> Array | None:
         """The array of this name and size in bytes (templates may declare several)."""
@@ -104,8 +109,9 @@ class DebugInfo:
     def _read_lines(self, dwarf: DWARFInfo, unit: CompileUnit, files: dict[int, str]) -> None:
         program = dwarf.line_program_for_CU(unit)
         for entry in program.get_entries() if program else ():
-            if (state := entry.state) is not None and not state.end_sequence:
-                self._rows.append((state.address, files.get(state.file, ""), state.line))
+            if (state := entry.state) is not None:
+                file = "" if state.end_sequence else files.get(state.file, "")
+                self._rows.append((state.address, file, state.line))
 
 
 def _file_names(dwarf: DWARFInfo, unit: CompileUnit) -> dict[int, str]:

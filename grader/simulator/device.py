@@ -1,4 +1,4 @@
-"""The simulator device: the student's own file, compiled for the CPU and watched at every access."""
+"""The simulator device: the student's own file, run on the CPU and watched at every access."""
 
 from __future__ import annotations
 
@@ -35,13 +35,22 @@ KERNEL_TYPES = tuple(
 
 
 class SimulatorDevice:
-    """Runs kernels on the CPU. `cache` keeps compiled machines and kernels between gradings."""
+    """Runs kernels on the CPU. `cache` keeps compiled machines and kernels between gradings.
+
+    `runner` is a command that runs the workers when `compiler` compiles for another processor.
+    """
 
     kind = "simulator"
 
     def __init__(
-        self, target: Target, compiler: HostCompiler | None = None, *, cache: Path
+        self,
+        target: Target,
+        compiler: HostCompiler | None = None,
+        *,
+        cache: Path,
+        runner: tuple[str, ...] = (),
     ) -> None:
+        self._runner = runner
         self._target = target
         self._compiler = compiler or toolchain.host_compiler()
         self._cache = cache
@@ -98,7 +107,7 @@ class SimulatorDevice:
         contract_text = (compilers.CONTRACT / "launch.cuh").read_bytes()
         flags = compilers.flags(self._compiler, self._capability)
         parts = [runtime.digest(), str(self._compiler), str(flags), exercise.kernel]
-        parts += [submission.name, submission.text]
+        parts.append(submission.text)
         digest = hashlib.sha256(contract_text)
         for part in parts:
             digest.update(b"\0" + part.encode())
@@ -112,11 +121,9 @@ class SimulatorDevice:
         making = Path(tempfile.mkdtemp(prefix="kernel-", dir=folder.parent))
         try:
             object_file = compilers.compile_kernel(
-                self._compiler, self._capability, submission.name, submission.text, making
+                self._compiler, self._capability, submission.text, making
             )
-            findings = contract.check_contract(
-                exercise, submission, object_file, matmul.PARAMETERS
-            )
+            findings = contract.check_contract(exercise, submission, object_file, matmul.PARAMETERS)
             if findings:
                 return findings
             machine = runtime.object_files(self._compiler, self._cache)
@@ -154,14 +161,14 @@ class SimulatorDevice:
         if build.artifact not in self._workers:
             object_file = build.artifact.with_name("kernel.o")
             made = program.describe(build.artifact, object_file, build.config.dynamic_shared)
-            self._workers[build.artifact] = Worker(made)
+            self._workers[build.artifact] = Worker(made, self._runner)
         return self._workers[build.artifact]
 
     def _scene(self, build: Build, launch: Launch) -> Scene:
         worker = self._worker(build)
         path = worker.program.path
         if path not in self._debug:
-            self._debug[path] = DebugInfo(path, build.submission.name)
+            self._debug[path] = DebugInfo(path, compilers.SOURCE)
         assert build.config is not None
         name, text = build.submission.name, build.submission.text
         return Scene(worker.program, self._debug[path], name, text, launch, build.config)
@@ -174,7 +181,7 @@ class SimulatorDevice:
             found = (explain(raw, scene) for raw in answer.findings)
             findings += [finding for finding in found if finding is not None]
             if head.status == Status.TIMED_OUT:
-                line = scene.debug.line(head.pc + 1)
+                line = scene.debug.line(head.pc + 1) or scene.debug.line(head.last_pc)
                 findings.append(_timeout(build, launch, answer, line))
         if head.output_cut:
             facts = {"limit_bytes": OUTPUT_LIMIT_BYTES}

@@ -39,11 +39,11 @@ def variable_name(symbol: str) -> str:
     plain = re.sub(r"\.\d+$", "", symbol)
     if not plain.startswith("_Z"):
         return plain
-    # An Itanium-mangled local name ends in <length><name>, perhaps with a discriminator _0.
-    for match in re.finditer(r"(?=(?<!\d)(\d+)([A-Za-z_]\w*?)(?:_\d+|__\d+_)?$)", plain):
-        length, tail = int(match[1]), plain[match.end(1) :]
-        if len(tail) == length or re.fullmatch(r"_\d+|__\d+_", tail[length:] or "-"):
-            return tail[:length]
+    # A mangled local name ends in E, its length and itself, perhaps with a discriminator (_0).
+    for match in re.finditer(r"(?=E(\d+)([A-Za-z_]\w*)$)", plain):
+        length = int(match[1])
+        if re.fullmatch(r"|_\d+|__\d+_", match[2][length:]):
+            return match[2][:length]
     return plain
 
 
@@ -81,9 +81,7 @@ def _global_access(raw: RawFinding, scene: Scene) -> Finding:
         **_place(raw),
         "count": raw.count,
     }
-    return Finding(
-        Verdict.OUT_OF_BOUNDS, "global_access", facts, _at(raw, scene, facts["access"])
-    )
+    return Finding(Verdict.OUT_OF_BOUNDS, "global_access", facts, _at(raw, scene, facts["access"]))
 
 
 def _nearest_array(scene: Scene, offset: int) -> Variable | None:
@@ -119,7 +117,8 @@ def _shared_element(scene: Scene, variable: Variable, offset: int) -> dict[str, 
     past = offset - size if offset >= size else offset
     array = scene.debug.array(name, variable.size)
     if array is None:
-        element_bytes, dims = 4, (size // 4,)
+        element_bytes: int = 4
+        dims: tuple[int, ...] = (size // 4,)
     else:
         element_bytes, dims = array.element_bytes, array.dims
     return {
@@ -190,6 +189,12 @@ def _misaligned(raw: RawFinding, scene: Scene) -> Finding:
     return Finding(Verdict.MISALIGNED, "misaligned", facts, _at(raw, scene, facts["access"]))
 
 
+def _unaligned(raw: RawFinding, scene: Scene) -> Finding | None:
+    """Only CUDA's vector types need the alignment of their size, not a student's own struct."""
+    vector = scene.debug.file(raw.pc).endswith("vector_types.h")
+    return _misaligned(raw, scene) if vector else None
+
+
 def _input_written(raw: RawFinding, scene: Scene) -> Finding:
     element = _element(scene.launch.operands[raw.where], raw.offset)
     facts = {key: element[key] for key in ("operand", "row", "col")}
@@ -218,9 +223,7 @@ def _crash(kind: str) -> Callable[[RawFinding, Scene], Finding]:
 
 def _deadlock(raw: RawFinding, scene: Scene) -> Finding:
     facts = {"waiting": raw.offset, "missing": raw.bytes, **_place(raw), "other": list(raw.other)}
-    return Finding(
-        Verdict.DIVERGENT_BARRIER, "barrier_deadlock", facts, _both_places(raw, scene)
-    )
+    return Finding(Verdict.DIVERGENT_BARRIER, "barrier_deadlock", facts, _both_places(raw, scene))
 
 
 def _divergent(raw: RawFinding, scene: Scene) -> Finding:
@@ -253,4 +256,5 @@ _EXPLAINERS: Mapping[Kind, Callable[[RawFinding, Scene], Finding | None]] = {
     Kind.DEADLOCK: _deadlock,
     Kind.DIVERGENT_BARRIER: _divergent,
     Kind.ASYNC_COPY: _async_copy,
+    Kind.UNALIGNED_ACCESS: _unaligned,
 }

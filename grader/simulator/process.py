@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import select
 import subprocess
@@ -33,10 +34,14 @@ class Answer:
 
 
 class Worker:
-    """One program's worker. Not safe for use from several threads at once."""
+    """One program's worker. Not safe for use from several threads at once.
 
-    def __init__(self, program: Program) -> None:
+    `runner` is a command that runs programs of another processor (`qemu-aarch64`), or empty.
+    """
+
+    def __init__(self, program: Program, runner: tuple[str, ...] = ()) -> None:
         self.program = program
+        self._runner = runner
         self._process: subprocess.Popen[bytes] | None = None
 
     def ask(
@@ -49,7 +54,7 @@ class Worker:
             _send(process, protocol.request(config, launch, only_block, sparse))
             if not sparse:
                 for operand in launch.operands:
-                    _send(process, memoryview(operand.image).cast("B"))
+                    _send(process, operand.image.data.cast("B"))
             answer = _receive(process, deadline_s)
         except (OSError, EOFError, ValueError) as error:
             self.close()
@@ -74,10 +79,8 @@ class Worker:
         process.wait()
         for pipe in (process.stdin, process.stdout):
             if pipe is not None:
-                try:
+                with contextlib.suppress(OSError):
                     pipe.close()
-                except OSError:
-                    pass
 
     def _running(self) -> subprocess.Popen[bytes]:
         if self._process is not None and self._process.poll() is None:
@@ -85,7 +88,7 @@ class Worker:
         self.close()
         try:
             self._process = subprocess.Popen(
-                [str(self.program.path)],
+                [*self._runner, str(self.program.path)],
                 stdin=subprocess.PIPE,
                 stdout=subprocess.PIPE,
                 stderr=subprocess.DEVNULL,

@@ -19,7 +19,7 @@ MAX_GLOBALS = 256
 _HELLO = struct.Struct(f"<4I3Q{2 * MAX_VARIABLES}Q{2 * MAX_GLOBALS}Q")
 _REQUEST = struct.Struct(f"<4I4iIIqQd{MAX_OPERANDS}Q{MAX_OPERANDS}Q{MAX_SCALARS}q")
 _FINDING = struct.Struct("<IIQQqIIII6i64s")
-_RESPONSE = struct.Struct(f"<6I{MAX_OPERANDS}QQ4i")
+_RESPONSE = struct.Struct(f"<6I{MAX_OPERANDS}Q2Q4i")
 RESPONSE_BYTES = _RESPONSE.size
 FINDING_BYTES = _FINDING.size
 
@@ -49,6 +49,7 @@ class Kind(IntEnum):
     DEADLOCK = 11
     DIVERGENT_BARRIER = 12
     ASYNC_COPY = 13
+    UNALIGNED_ACCESS = 14
 
 
 @dataclass(frozen=True)
@@ -80,6 +81,7 @@ class Response:
     output_cut: bool
     image_words: tuple[int, ...]
     pc: int
+    last_pc: int
     thread: tuple[int, int]
     block: tuple[int, int]
 
@@ -135,16 +137,17 @@ def read_response(frame: bytes) -> Response:
     version, status, findings, output, cut, operands, *rest = _RESPONSE.unpack(frame)
     if version != VERSION or operands > MAX_OPERANDS:
         raise ValueError(f"answer of version {version}, expected {VERSION}")
-    words, pc, places = rest[:MAX_OPERANDS], rest[MAX_OPERANDS], rest[MAX_OPERANDS + 1 :]
+    words, places = rest[:MAX_OPERANDS], rest[MAX_OPERANDS:]
     return Response(
         status=Status(status),
         finding_count=findings,
         output_bytes=output,
         output_cut=bool(cut),
         image_words=tuple(words[:operands]),
-        pc=pc,
-        thread=(places[0], places[1]),
-        block=(places[2], places[3]),
+        pc=places[0],
+        last_pc=places[1],
+        thread=(places[2], places[3]),
+        block=(places[4], places[5]),
     )
 
 

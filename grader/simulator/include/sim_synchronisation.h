@@ -1,8 +1,15 @@
 // Barriers, fences and warp-level operations: the places where the simulator switches threads.
 #pragma once
 
+// Two barriers in two branches must stay two places.
+#ifdef __clang__
+#define SIM_PLACE __attribute__((nomerge))
+#else
+#define SIM_PLACE
+#endif
+
 extern "C" {
-void __syncthreads();
+SIM_PLACE void __syncthreads();
 int __syncthreads_count(int predicate);
 int __syncthreads_and(int predicate);
 int __syncthreads_or(int predicate);

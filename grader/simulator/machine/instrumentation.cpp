@@ -11,6 +11,8 @@
 
 namespace sim {
 
+uintptr_t last_pc;
+
 namespace {
 
 __attribute__((noinline)) void look_closely(const Access &access) {
@@ -28,6 +30,7 @@ __attribute__((noinline)) void look_closely(const Access &access) {
 // may be touched so) are decided here without a call: this is the hot path of the simulator.
 inline void access_fast(uintptr_t address, size_t bytes, size_t alignment, bool write,
                         uintptr_t pc) {
+    last_pc = pc;
     if (address % alignment == 0) {
         if (address - shared_begin < shared_end - shared_begin) {
             const uint8_t *owner = shared_owner + (address - shared_begin) / 4;
@@ -43,6 +46,15 @@ inline void access_fast(uintptr_t address, size_t bytes, size_t alignment, bool 
     look_closely({address, bytes, alignment, write, pc});
 }
 
+// A type whose alignment is smaller than its size, or a vector at a place that g++ knows to be
+// unaligned: which of the two, the parent finds out from the source line.
+void access_unaligned(uintptr_t address, size_t bytes, bool write, uintptr_t pc) {
+    access_fast(address, bytes, 1, write, pc);
+    if ((bytes == 8 || bytes == 16) && address % bytes != 0) {
+        observe_unaligned({address, bytes, bytes, write, pc}, locate(address, bytes));
+    }
+}
+
 void access_memory(uintptr_t address, size_t bytes, size_t alignment, bool write, uintptr_t pc) {
     access_fast(address, bytes, alignment, write, pc);
 }
@@ -54,10 +66,10 @@ void access_memory(uintptr_t address, size_t bytes, size_t alignment, bool write
     void __tsan_read##bytes(void *p) { sim::access_fast((uintptr_t)p, bytes, bytes, false, PC); } \
     void __tsan_write##bytes(void *p) { sim::access_fast((uintptr_t)p, bytes, bytes, true, PC); } \
     void __tsan_unaligned_read##bytes(void *p) {                                           \
-        sim::access_fast((uintptr_t)p, bytes, 1, false, PC);                               \
+        sim::access_unaligned((uintptr_t)p, bytes, false, PC);                             \
     }                                                                                      \
     void __tsan_unaligned_write##bytes(void *p) {                                          \
-        sim::access_fast((uintptr_t)p, bytes, 1, true, PC);                                \
+        sim::access_unaligned((uintptr_t)p, bytes, true, PC);                              \
     }                                                                                      \
     void __tsan_volatile_read##bytes(void *p) {                                            \
         sim::access_fast((uintptr_t)p, bytes, bytes, false, PC);                           \
@@ -106,8 +118,12 @@ SIM_ACCESS(2)
 SIM_ACCESS(4)
 SIM_ACCESS(8)
 SIM_ACCESS(16)
-void __tsan_read_range(void *p, size_t bytes) { sim::access_fast((uintptr_t)p, bytes, 1, false, PC); }
-void __tsan_write_range(void *p, size_t bytes) { sim::access_fast((uintptr_t)p, bytes, 1, true, PC); }
+void __tsan_read_range(void *p, size_t bytes) {
+    sim::access_unaligned((uintptr_t)p, bytes, false, PC);
+}
+void __tsan_write_range(void *p, size_t bytes) {
+    sim::access_unaligned((uintptr_t)p, bytes, true, PC);
+}
 void __tsan_init() {}
 void __tsan_func_entry(void *) {}
 void __tsan_func_exit() {}

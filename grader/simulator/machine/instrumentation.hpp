@@ -5,6 +5,8 @@
 
 namespace sim {
 
+extern uintptr_t last_pc;  // the code of the latest access
+
 // Every access of the kernel comes through here before it happens.
 void access_memory(uintptr_t address, size_t bytes, size_t alignment, bool write, uintptr_t pc);
 

@@ -52,6 +52,7 @@ enum Kind : uint32_t {
     deadlock,
     divergent_barrier,
     async_copy,
+    unaligned_access,  // 8 or 16 bytes that the compiler knows to be unaligned
 };
 
 struct RawFinding {
@@ -71,7 +72,8 @@ struct RawFinding {
 struct Response {
     uint32_t version, status, finding_count, output_bytes, output_cut, operand_count;
     uint64_t image_words[max_operands];
-    uint64_t pc;  // where the kernel was when it was stopped
+    uint64_t pc;       // where the processor was when the kernel was stopped, perhaps in our code
+    uint64_t last_pc;  // the kernel's last access
     int32_t thread_x, thread_y, block_x, block_y;
 };
 

@@ -3,6 +3,7 @@
 
 #include "fiber.hpp"
 #include "findings.hpp"
+#include "instrumentation.hpp"
 #include "memory.hpp"
 #include "output.hpp"
 #include "platform.hpp"
@@ -26,6 +27,7 @@ void respond(Status status, uintptr_t pc) {
     bool images = status == finished && !request.sparse;
     response.operand_count = images ? operand_count : 0;
     response.pc = pc;
+    response.last_pc = last_pc;
     Position at = position();
     response.thread_x = at.thread_x;
     response.thread_y = at.thread_y;
@@ -83,6 +85,7 @@ int main() {
         if (!request.sparse && !read_images()) return 5;
         finding_count = 0;
         forget_output();
+        last_pc = 0;
         launching = true;
         limit_cpu_seconds(request.cpu_limit_s);
         Status status = run_grid(request);

@@ -4,20 +4,29 @@
 
 namespace sim {
 
+namespace {
+
+void report_alignment(Kind kind, const Access &access, const Place &place) {
+    RawFinding *finding = report(kind, access.pc, place.index);
+    if (!finding) return;
+    finding->write = access.write;
+    finding->offset = place.offset;
+    finding->bytes = (uint32_t)access.bytes;
+    bool matrix = place.region == Region::operand || place.region == Region::guard;
+    set_text(*finding, matrix ? "operand" : place.region == Region::shared ? "shared" : "");
+}
+
+}  // namespace
+
 bool observe_alignment(const Access &access, const Place &place) {
     if (access.address % access.alignment == 0) return true;
-    RawFinding *finding = report(misaligned_access, access.pc, place.index);
-    if (finding) {
-        finding->write = access.write;
-        finding->offset = place.offset;
-        finding->bytes = (uint32_t)access.bytes;
-        finding->line = 0;
-        set_text(*finding, place.region == Region::shared    ? "shared"
-                           : place.region == Region::operand ? "operand"
-                           : place.region == Region::guard   ? "operand"
-                                                             : "");
-    }
+    report_alignment(misaligned_access, access, place);
     return false;
+}
+
+void observe_unaligned(const Access &access, const Place &place) {
+    if (place.region == Region::stack) return;
+    report_alignment(unaligned_access, access, place);
 }
 
 }  // namespace sim

@@ -13,6 +13,12 @@ void fill(RawFinding *finding, const Access &access, int64_t offset) {
     finding->bytes = (uint32_t)access.bytes;
 }
 
+// Around the shared block lies nothing else of the kernel's.
+bool near_shared(uintptr_t address) {
+    constexpr uintptr_t reach = 16u << 20;
+    return address + reach >= shared_begin && address < shared_end + reach;
+}
+
 }  // namespace
 
 bool observe_bounds(const Access &access, const Place &place) {
@@ -26,6 +32,9 @@ bool observe_bounds(const Access &access, const Place &place) {
         case Region::nowhere:
             if (place.index > 0) {  // far outside, yet nearest to this operand
                 fill(report(global_access, access.pc, place.index - 1), access, place.offset);
+            } else if (near_shared(access.address)) {
+                fill(report(shared_access, access.pc, 0), access,
+                     (int64_t)(access.address - shared_begin));
             } else {
                 fill(report(wild_access, access.pc, 0), access, place.offset);
             }

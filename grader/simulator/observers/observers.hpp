@@ -21,6 +21,8 @@ bool observe_bounds(const Access &access, const Place &place);
 void observe_array_index(const char *type, int64_t index, uint32_t line, uintptr_t pc);
 // alignment.cpp: vector accesses. False when the access must not happen.
 bool observe_alignment(const Access &access, const Place &place);
+// alignment.cpp: the same, where only the source line can tell whether it is a fault.
+void observe_unaligned(const Access &access, const Place &place);
 // inputs.cpp: writes to A or B.
 void observe_inputs(const Access &access, const Place &place);
 // barrier.cpp: a barrier about to open: did all threads come, and to the same one?

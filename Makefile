@@ -1,0 +1,119 @@
+# Every command of this project. `make` alone lists them.
+#
+# Works with GNU make 3.81 and newer. All paths are relative, and values go to the shell through
+# the environment, so that a folder or a value with spaces is safe.
+
+PYTHON ?= python3
+PY := .venv/bin/python
+
+# What a command was called with, for its recipe: EX="$$EX" rather than text inside the recipe.
+export PYTHON EX SHAPE DEVICE SEED SUBMISSION OUTPUT WHEELHOUSE PYTHON_VERSION MACHINE PYTEST_ARGS
+
+CASE = $${EX:+--exercise "$$EX"} $${SHAPE:+--shape "$$SHAPE"}
+PLACE = $${DEVICE:+--device "$$DEVICE"} $${SEED:+--seed "$$SEED"}
+
+.DEFAULT_GOAL := help
+.PHONY: help setup test run grade demo doctor starter check check-all lint wheelhouse lock clean
+
+help:
+	@echo "Grading of CUDA matrix multiplication. Read exercises/, edit starter/, then:"
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' Makefile
+	@echo "EX is an exercise (02_tiled, 02 or tiled), SHAPE is MxNxK, DEVICE is auto, simulator or gpu."
+
+## Students
+
+test: .venv/gpu.stamp ## check the files in starter/ [EX=tiled] [SHAPE=33x17x65] [DEVICE=...] [SEED=n]
+	@"$(PY)" -m grader test $(CASE) $(PLACE)
+
+run: .venv/gpu.stamp ## launch once, print A, B, C and the kernel's printf: EX=tiled SHAPE=3x3x3 [DEVICE=...]
+	@"$(PY)" -m grader run $(CASE) $(PLACE)
+
+grade: .venv/gpu.stamp ## score, report, result files [SUBMISSION=starter] [EX=tiled] [SEED=n] [DEVICE=...] [OUTPUT=results]
+	@"$(PY)" -m grader grade "$${SUBMISSION:-starter}" $${EX:+--exercise "$$EX"} $(PLACE) \
+		--output "$${OUTPUT:-results}"
+
+demo: .venv/gpu.stamp ## grade the solutions and some wrong kernels, to see the reports
+	@"$(PY)" -m grader demo
+
+## Set-up
+
+doctor: .venv/gpu.stamp ## what this machine can grade, what is missing, and what mends it
+	@"$(PY)" -m grader doctor
+
+setup: ## create .venv anew [PYTHON=python3] [WHEELHOUSE=folder] [SYSTEM_PACKAGES=1]
+	@$(MAKE) --no-print-directory ANEW=yes .venv/gpu.stamp
+
+wheelhouse: .venv/base.stamp ## wheels for a Linux machine without a network [PYTHON_VERSION=3.12] [MACHINE=x86_64]
+	@"$(PY)" -m grader.packages wheelhouse --output "$${WHEELHOUSE:-wheelhouse}" \
+		$${PYTHON_VERSION:+--python-version "$$PYTHON_VERSION"} $${MACHINE:+--machine "$$MACHINE"}
+
+## Developers
+
+check: lint ## the grader's own linters, types and tests (CI runs this)
+	"$(PY)" -m pytest grader/tests --timeout 300 -m "not long" $$PYTEST_ARGS
+
+check-all: lint ## check, and the long tests: cross products, other architectures
+	"$(PY)" -m pytest grader/tests --timeout 1800 $$PYTEST_ARGS
+
+lint: .venv/dev.stamp ## only what is quick: format, linter, starters in step, types
+	"$(PY)" -m ruff format --check
+	"$(PY)" -m ruff check
+	"$(PY)" -m grader.starters --check
+	"$(PY)" -m mypy
+
+starter: .venv/base.stamp ## write starter/ from the solutions
+	"$(PY)" -m grader.starters
+
+lock: ## pin the packages of pyproject.toml anew, with hashes (needs uv)
+	@command -v uv >/dev/null || { echo "uv not found. Next: $(PYTHON) -m pip install uv" >&2; exit 2; }
+	@# For the oldest Python, so that nothing a newer one needs is missing, and without any index or
+	@# folder of this machine: the files hold names, releases and hashes only.
+	$(LOCK) -o requirements/base.txt pyproject.toml
+	$(LOCK) -o requirements/dev.txt --group dev -c requirements/base.txt
+	$(LOCK) -o requirements/gpu.txt --group gpu -c requirements/base.txt -c requirements/dev.txt
+	$(LOCK) -o requirements/pycuda.txt --group pycuda --no-deps
+
+LOCK = uv pip compile --quiet --upgrade --no-config --generate-hashes --no-emit-index-url \
+	--no-emit-find-links --python-version 3.11 --python-platform linux \
+	--custom-compile-command "make lock"
+
+clean: ## remove .venv and every cache
+	rm -rf .venv .cache .mypy_cache .ruff_cache .pytest_cache .hypothesis
+	find grader tests -name __pycache__ -type d -prune -exec rm -rf {} +
+
+# The set-up itself. A stamp is touched when its step is done, so an interrupted one starts again.
+
+INSTALL = install --quiet --no-input --disable-pip-version-check --require-hashes \
+	$${WHEELHOUSE:+--no-index --find-links "$$WHEELHOUSE"}
+NOT_INSTALLED = { echo "Packages could not be installed (pip's reason is above). Without a network: 'make wheelhouse' on a machine that has one, then here: make setup WHEELHOUSE=folder" >&2; exit 2; }
+
+.venv/base.stamp: requirements/base.txt
+	@command -v "$$PYTHON" >/dev/null || \
+		{ echo "$$PYTHON not found. Next: install Python 3.11 or newer, or name one: make setup PYTHON=python3.12" >&2; exit 2; }
+	@"$$PYTHON" -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \
+		{ echo "$$PYTHON is $$("$$PYTHON" --version 2>&1), but 3.11 or newer is needed. Next: install one, then name it: make setup PYTHON=python3.12" >&2; exit 2; }
+	@echo "Setting up .venv, once, about a minute ..."
+	@rm -rf .venv
+	@# Some systems split ensurepip off from Python; an outer pip can then fill the environment.
+	@if "$$PYTHON" -c 'import ensurepip' 2>/dev/null; then pip=; \
+	elif "$$PYTHON" -m pip --version >/dev/null 2>&1; then pip=--without-pip; \
+	else echo "$$PYTHON can make no virtual environment. Next: sudo apt install python3-venv" >&2; exit 2; fi; \
+	"$$PYTHON" -m venv $$pip $(if $(SYSTEM_PACKAGES),--system-site-packages) .venv
+	@if [ -x .venv/bin/pip ]; then set -- "$(PY)" -m pip; else set -- "$$PYTHON" -m pip --python "$(PY)"; fi; \
+	"$$@" $(INSTALL) -r requirements/base.txt || $(NOT_INSTALLED)
+	@touch $@
+
+.venv/dev.stamp: .venv/base.stamp requirements/dev.txt
+	@"$(PY)" -m pip $(INSTALL) -r requirements/dev.txt || $(NOT_INSTALLED)
+	@touch $@
+
+# Always succeeds: without PyCUDA the simulator still grades, and `make doctor` says what to do.
+.venv/gpu.stamp: .venv/base.stamp requirements/gpu.txt requirements/pycuda.txt
+	@"$(PY)" -m grader.packages pycuda $${WHEELHOUSE:+--wheelhouse "$$WHEELHOUSE"}
+	@touch $@
+
+# The stamp may outlive the Python it was made with (an upgrade of the system, a copied folder).
+ifneq ($(ANEW)$(shell test -x $(PY) || echo missing),)
+.PHONY: anew
+.venv/base.stamp: anew
+endif

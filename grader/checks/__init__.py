@@ -1,0 +1,1 @@
+"""Runs the checks in `tests/` on submissions and collects what they find."""

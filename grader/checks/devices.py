@@ -1,0 +1,93 @@
+"""Chooses and opens the devices that a session uses."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from grader.checks.build import CompilerCheck
+from grader.course import Target
+from grader.device import Build, Device, Launch, Run
+from grader.driver import find_driver
+from grader.exercise import PROJECT, Exercise
+from grader.finding import Finding, GraderFault
+from grader.gpu import hardware, nvcc
+from grader.submission import Submission
+
+WORDS = ("auto", "simulator", "gpu")
+CACHE = PROJECT / ".cache"
+
+Note = Callable[[str], None]
+
+
+@dataclass(frozen=True)
+class Choice:
+    """The kinds of devices to use, and a sentence about a GPU that could not be used."""
+
+    kinds: tuple[str, ...]
+    note: str = ""
+
+
+def choose(word: str) -> Choice:
+    """`auto`: the simulator, and the GPU where it can be used. `gpu`: both, or a GraderFault."""
+    if word == "simulator":
+        return Choice(("simulator",))
+    missing = hardware.available()
+    if not missing:
+        return Choice(("simulator", "gpu"))
+    if word == "gpu":
+        raise GraderFault(f"The GPU cannot be used: {missing} Or: --device simulator")
+    return Choice(("simulator",), f"GPU not used: {missing}" if find_driver().gpus else "")
+
+
+def open_device(kind: str, target: Target, note: Note) -> Device:
+    """A device, or one that repeats why it could not be opened, check by check."""
+    try:
+        device = _open(kind, target, note)
+        device.describe()  # a GPU is asked for its name here, so that a broken one shows now
+        return device
+    except GraderFault as fault:
+        return BrokenDevice(kind, fault)
+
+
+def _open(kind: str, target: Target, note: Note) -> Device:
+    # Imported here, because each needs what only a machine with that device has.
+    if kind == "gpu":
+        from grader.gpu.device import GpuDevice
+
+        return GpuDevice(target, cache=CACHE / "gpu", on_wait=note)
+    from grader.simulator.device import SimulatorDevice
+
+    return SimulatorDevice(target, cache=CACHE / "simulator")
+
+
+def compiler_check(target: Target) -> CompilerCheck | None:
+    """nvcc as the judge of what compiles, where there is one that knows the target GPU."""
+    if not nvcc.decides(target.architecture):
+        return None
+
+    def check(exercise: Exercise, submission: Submission) -> tuple[Finding, ...]:
+        return nvcc.check_compiles(exercise, submission, target.architecture)
+
+    return check
+
+
+class BrokenDevice:
+    """Stands for a device that could not be opened: every use repeats why."""
+
+    def __init__(self, kind: str, fault: GraderFault) -> None:
+        self.kind = kind
+        self._fault = fault
+
+    def describe(self) -> Mapping[str, Any]:
+        return {"kind": self.kind, "name": "", "problem": str(self._fault)}
+
+    def build(self, exercise: Exercise, submission: Submission) -> Build:
+        raise self._fault
+
+    def launch(self, build: Build, launch: Launch) -> Run:
+        raise self._fault
+
+    def close(self) -> None:
+        pass

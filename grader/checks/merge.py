@@ -1,0 +1,49 @@
+"""Merges the outcomes of one exercise on several devices into one outcome per check."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from grader.checks.outcome import NEEDS, Outcome, Status, worst
+from grader.verdict import by_precedence
+
+
+def merge(outcomes: Sequence[Outcome]) -> tuple[Outcome, ...]:
+    """One outcome per check, in the order the checks first appear.
+
+    A check fails if it fails on any device and passes if it passes on one and fails on none. A
+    check that needs one which failed elsewhere is skipped, so that devices cannot contradict
+    each other in the score.
+    """
+    merged: dict[str, Outcome] = {}
+    for check in dict.fromkeys(outcome.check for outcome in outcomes):
+        one = _merge_check([outcome for outcome in outcomes if outcome.check == check])
+        needed = merged.get(NEEDS.get(check, ""))
+        if one.status in (Status.PASS, Status.FAIL) and needed and _blocks(needed):
+            one = replace(one, status=Status.SKIPPED, reason=needed.check, findings=())
+        merged[check] = one
+    return tuple(merged.values())
+
+
+def _blocks(needed: Outcome) -> bool:
+    return needed.status is Status.FAIL or (
+        needed.status is Status.SKIPPED and needed.reason in NEEDS
+    )
+
+
+def _merge_check(outcomes: list[Outcome]) -> Outcome:
+    status = worst(outcomes)
+    deciding = [outcome for outcome in outcomes if outcome.status is status]
+    findings = [finding for outcome in deciding for finding in outcome.findings]
+    ranks = {
+        verdict: rank for rank, verdict in enumerate(by_precedence(f.verdict for f in findings))
+    }
+    findings.sort(key=lambda finding: ranks[finding.verdict])
+    return replace(
+        deciding[0],
+        device="",
+        findings=tuple(findings),
+        log="\n".join(outcome.log for outcome in outcomes if outcome.log),
+        seconds=sum(outcome.seconds for outcome in outcomes),
+    )

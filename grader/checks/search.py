@@ -1,0 +1,95 @@
+"""Looks for a fault over many shapes and comes back with the smallest that shows it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+
+from hypothesis.strategies import SearchStrategy
+
+from grader.checks.drawing import StopDrawing, smaller, smallest_failing
+from grader.finding import Finding, GraderFault, KernelFault
+from grader.problems.matmul import Shape
+from grader.verdict import Verdict, by_precedence
+
+Findings = tuple[Finding, ...]
+
+
+@dataclass(frozen=True)
+class Drawing:
+    """Which shapes hypothesis tries: `count` distinct ones, and more while it shrinks.
+
+    `only_to_shrink`: only after another shape failed, in search of a smaller one.
+    """
+
+    strategy: SearchStrategy[Shape]
+    seed: int
+    count: int
+    shrink_limit_s: float
+    only_to_shrink: bool = False
+
+
+class FaultSearch:
+    """Tries shapes until one has a finding whose verdict is in `wanted`.
+
+    Time-outs and faults of ours end a search: each would take its time again for every shape.
+    """
+
+    def __init__(
+        self, findings_at: Callable[[Shape], Findings], wanted: frozenset[Verdict]
+    ) -> None:
+        self._findings_at = findings_at
+        self._wanted = wanted
+        self._fault: GraderFault | None = None
+        self._timeout: Findings = ()
+
+    def run(self, shapes: Iterable[Shape], drawing: Drawing | None) -> None:
+        """Raise KernelFault with the findings of the smallest failing shape.
+
+        Tries `shapes` in turn, then the drawn ones; these also after a failure, in search of a
+        smaller shape. Raises GraderFault when the search ended without an answer.
+        """
+        failing = next((shape for shape in shapes if self._failing(shape)), None)
+        wanted = drawing is not None and (failing is not None or not drawing.only_to_shrink)
+        if drawing is not None and wanted and not self._timeout:
+            failing = self._smallest(failing, drawing)
+        if failing is not None:
+            raise KernelFault(ordered(self._findings_at(failing)))
+        if self._fault is not None:
+            raise self._fault
+
+    def _smallest(self, failing: Shape | None, drawing: Drawing) -> Shape | None:
+        drawn = smallest_failing(
+            drawing.strategy, drawing.seed, drawing.count, self._right, drawing.shrink_limit_s
+        )
+        if drawn is not None:
+            return smaller(failing, drawn)
+        if failing is None and self._timeout:
+            raise KernelFault(ordered(self._timeout))
+        return failing
+
+    def _failing(self, shape: Shape) -> bool:
+        findings = self._findings_at(shape)
+        if timed_out(findings):
+            self._timeout = findings
+        return any(finding.verdict in self._wanted for finding in findings)
+
+    def _right(self, shape: Shape) -> bool:
+        try:
+            failing = self._failing(shape)
+        except GraderFault as fault:
+            self._fault = fault
+            raise StopDrawing from fault
+        if self._timeout:
+            raise StopDrawing
+        return not failing
+
+
+def timed_out(findings: Findings) -> bool:
+    return any(finding.verdict is Verdict.TIMEOUT for finding in findings)
+
+
+def ordered(findings: Findings) -> Findings:
+    """The cause first: by precedence, otherwise in the order they were found."""
+    ranks = {verdict: n for n, verdict in enumerate(by_precedence(f.verdict for f in findings))}
+    return tuple(sorted(findings, key=lambda finding: ranks[finding.verdict]))

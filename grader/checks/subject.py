@@ -1,0 +1,187 @@
+"""A subject: one submission on one device, as the checks in `tests/` see it."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from grader.checks.build import Compiled, CompilerCheck, compile_entry, launch_config_place
+from grader.checks.drawing import SHRINK_LIMIT_S, first_shapes
+from grader.checks.outcome import Outcome, PrerequisiteFailed, Status
+from grader.checks.plan import Entry, Plan
+from grader.checks.search import Drawing, FaultSearch, timed_out
+from grader.checks.trial import try_shape
+from grader.course import Target
+from grader.device import Build, Device, LaunchConfig
+from grader.finding import Finding, GraderFault, KernelFault, NotGraded
+from grader.limits import check_grid
+from grader.problems.matmul import PINNED, Shape, draw_seed, drawn_shapes, whole_tile_shapes
+from grader.verdict import Verdict
+
+# What `safe` answers for: how a kernel behaves, whatever it computes.
+UNSAFE = frozenset(
+    {
+        Verdict.INDEX_OVERFLOW,
+        Verdict.OUT_OF_BOUNDS,
+        Verdict.MISALIGNED,
+        Verdict.INPUT_MODIFIED,
+        Verdict.DIVERGENT_BARRIER,
+        Verdict.RACE,
+        Verdict.UNINITIALISED,
+        Verdict.CRASH,
+        Verdict.TIMEOUT,
+        Verdict.OUTPUT_LIMIT,
+    }
+)
+ANY_FAULT = frozenset(Verdict)
+
+# `safe` looks at this many drawn shapes, because the pinned ones do not know the kernel's tile;
+# when it fails, it tries more in search of a smaller one.
+SAFE_DRAWN = 8
+SAFE_SEARCHED = 25
+
+
+# For all shapes of one submission on one device; good kernels need a tenth. Without it, a kernel
+# that stays just below the limit of a single launch would keep a grading busy for an hour.
+BUDGET_S = 300.0
+
+
+@dataclass(frozen=True)
+class Surroundings:
+    """What all subjects of a session share besides the plan."""
+
+    target: Target
+    nvcc: CompilerCheck | None = None
+    shrink_limit_s: float = SHRINK_LIMIT_S
+    budget_s: float = BUDGET_S
+    case_done: Callable[[Subject], None] = lambda subject: None
+
+
+class Subject:
+    """Builds once, launches each shape once, and remembers what the checks so far gave.
+
+    The methods that checks call raise KernelFault, NotGraded, GraderFault or PrerequisiteFailed.
+    A time-out is final: it is not waited for again, and every later check fails with it.
+    """
+
+    def __init__(self, entry: Entry, device: Device, plan: Plan, around: Surroundings) -> None:
+        self.entry = entry
+        self.exercise = entry.exercise
+        self.device = device
+        self.outcomes: dict[str, Outcome] = {}
+        self.timeout: tuple[Finding, ...] = ()
+        self.known: dict[Shape, tuple[Finding, ...]] = {}
+        self._spent_s = 0.0
+        self._plan = plan
+        self._around = around
+        self._result: Compiled | Exception | None = None
+
+    def __str__(self) -> str:
+        return f"{self.exercise.name}-{self.device.kind}"
+
+    def needs(self, check: str) -> None:
+        """Go on unless `check` failed before; what it could not decide stays undecided."""
+        self._needs_file()
+        before = self.outcomes.get(check)
+        if before is None or before.status is Status.PASS or before.reason == "other_shape":
+            return
+        if before.status is Status.NOT_GRADED:
+            raise NotGraded(before.reason, before.detail)
+        if before.status is Status.GRADER_ERROR:
+            raise GraderFault(before.detail)
+        raise PrerequisiteFailed(check)
+
+    def compiles(self) -> None:
+        """Compile; where nvcc decides, a feature that the simulator lacks does not matter yet."""
+        self._needs_file()
+        compiled = self._compiled()
+        if not compiled.accepted_by_nvcc:
+            compiled.launchable()
+
+    def is_safe(self) -> None:
+        """Stay inside memory, end, and change no input: pinned shapes and the first drawn ones."""
+        shapes = [*self._pinned(), *self._first_drawn()]
+        drawing = self._drawing(SAFE_SEARCHED, only_to_shrink=True)
+        FaultSearch(self._findings_at, UNSAFE).run(shapes, drawing)
+
+    def is_right_for_whole_tiles(self) -> None:
+        """Give the right answer for shapes made of whole tiles."""
+        FaultSearch(self._findings_at, ANY_FAULT).run(self._whole_tiles(), None)
+
+    def is_right_for_any_shape(self) -> None:
+        """Give the right answer for the pinned shapes, then for drawn ones."""
+        drawing = self._drawing(self._plan.examples)
+        FaultSearch(self._findings_at, ANY_FAULT).run(self._pinned(), drawing)
+
+    def build(self) -> Build | None:
+        """The build, if compiling succeeded; raises nothing."""
+        return self._result.build if isinstance(self._result, Compiled) else None
+
+    def _needs_file(self) -> None:
+        if self.entry.state != "started":
+            raise PrerequisiteFailed(self.entry.state)
+
+    def _compiled(self) -> Compiled:
+        """Compiles once; the answer, or the exception that was it, stays the same."""
+        if self._result is None:
+            try:
+                around = self._around
+                self._result = compile_entry(self.entry, self.device, around.target, around.nvcc)
+            except (KernelFault, NotGraded, GraderFault) as fault:
+                self._result = fault
+        if isinstance(self._result, Exception):
+            raise self._result
+        return self._result
+
+    def _launchable(self) -> tuple[Build, LaunchConfig]:
+        build = self._compiled().launchable()
+        assert build.config is not None, "what can be launched has a launch configuration"
+        return build, build.config
+
+    def _findings_at(self, shape: Shape) -> tuple[Finding, ...]:
+        if shape in self.known or self.timeout:
+            return self.known.get(shape, self.timeout)
+        findings = self._try(shape)
+        self._around.case_done(self)
+        if timed_out(findings):
+            self.timeout = findings
+        self.known[shape] = findings
+        return findings
+
+    def _try(self, shape: Shape) -> tuple[Finding, ...]:
+        build, config = self._launchable()
+        place = launch_config_place(build.submission)
+        if too_large := check_grid(config, shape.m, self._around.target, place):
+            return too_large
+        begin_s = time.monotonic()
+        findings = try_shape(self.device, build, shape, self._plan.seed)
+        self._spent_s += time.monotonic() - begin_s
+        if self._spent_s > self._around.budget_s and not findings:
+            facts = {"limit_s": self._around.budget_s, "shapes": len(self.known) + 1}
+            return (Finding(Verdict.TIMEOUT, "timeout_all", facts, (), shape, self.device.kind),)
+        return findings
+
+    def _pinned(self) -> tuple[Shape, ...]:
+        return (self._plan.shape,) if self._plan.shape else PINNED
+
+    def _whole_tiles(self) -> list[Shape]:
+        _, config = self._launchable()
+        if self._plan.shape is None:
+            return whole_tile_shapes(config)
+        tiles = (config.tile_m, config.tile_n, config.tile_k)
+        if any(size % tile for size, tile in zip(self._plan.shape, tiles, strict=True)):
+            raise PrerequisiteFailed("other_shape")
+        return [self._plan.shape]
+
+    def _drawing(self, count: int, only_to_shrink: bool = False) -> Drawing | None:
+        if self._plan.shape:
+            return None
+        _, config = self._launchable()
+        seed = draw_seed(self._plan.seed, self.exercise, config)
+        limit_s = self._around.shrink_limit_s
+        return Drawing(drawn_shapes(config), seed, count, limit_s, only_to_shrink)
+
+    def _first_drawn(self) -> tuple[Shape, ...]:
+        drawing = self._drawing(SAFE_DRAWN)
+        return first_shapes(drawing.strategy, drawing.seed, drawing.count) if drawing else ()

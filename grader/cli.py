@@ -1,0 +1,124 @@
+"""The command line: `python -m grader <verb>`. What the Makefile calls."""
+
+from __future__ import annotations
+
+import argparse
+import signal
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from types import FrameType
+from typing import NoReturn
+
+from grader.finding import GraderFault
+
+OK, FAILED, ERROR = 0, 1, 2
+
+
+class _Parser(argparse.ArgumentParser):
+    """An ArgumentParser whose errors are one line."""
+
+    def error(self, message: str) -> NoReturn:
+        print(f"{self.prog}: {message}. See: {self.prog} --help", file=sys.stderr)
+        raise SystemExit(ERROR)
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """0: nothing failed, 1: something failed, 2: wrong usage or an error of the grader."""
+    parser = _parser()
+    options = parser.parse_args(arguments)
+    if options.verb is None:
+        parser.print_help()
+        return OK
+    signal.signal(signal.SIGTERM, _interrupt)
+    try:
+        return _run(options)
+    except GraderFault as fault:
+        print(fault, file=sys.stderr)
+    except KeyboardInterrupt:
+        print("Interrupted.", file=sys.stderr)
+    except BrokenPipeError:
+        sys.stderr.close()  # the reader of our output left (`| head`): nobody is there to tell
+    return ERROR
+
+
+def _interrupt(number: int, frame: FrameType | None) -> None:
+    raise KeyboardInterrupt
+
+
+def _run(options: argparse.Namespace) -> int:
+    """Each verb's module is imported when it is wanted: `--help` needs none of them."""
+    if options.verb in ("test", "grade"):
+        from grader import commands
+
+        return commands.test(options) if options.verb == "test" else commands.grade(options)
+    if options.verb == "run":
+        from grader import single_run
+
+        return single_run.main(options)
+    if options.verb == "demo":
+        from grader import demo
+
+        return demo.main(options.plain)
+    if options.verb == "doctor":
+        from grader import doctor
+
+        return doctor.main(options.plain)
+    from grader import starters
+
+    return starters.main(options.rest)
+
+
+def _parser() -> _Parser:
+    parser = _Parser(prog="python -m grader", description="Grades CUDA matrix multiplication.")
+    verbs = parser.add_subparsers(dest="verb", metavar="VERB", parser_class=_Parser)
+    test = verbs.add_parser("test", help="check the files in starter/, for students")
+    test.add_argument("folder", nargs="?", type=Path, metavar="DIR", help="default: starter")
+    _add_case(test)
+    run = verbs.add_parser("run", help="launch once; print A, B, C and the kernel's printf")
+    run.add_argument("folder", nargs="?", type=Path, metavar="DIR", help="default: starter")
+    _add_case(run)
+    grade = verbs.add_parser("grade", help="score a submission and write results.json")
+    grade.add_argument("folder", nargs="?", type=Path, metavar="DIR", help="a submission")
+    grade.add_argument("--solutions", action="store_true", help="grade the reference solutions")
+    grade.add_argument("--exercise", metavar="EX", help="only this one: 02_tiled, 02 or tiled")
+    grade.add_argument(
+        "--output", type=Path, default=Path("results"), metavar="DIR", help="default: results"
+    )
+    _add_place(grade)
+    for verb, told in (
+        ("demo", "grade the solutions and some wrong kernels, to see the reports"),
+        ("doctor", "say what this machine can grade, and what mends the rest"),
+    ):
+        _add_plain(verbs.add_parser(verb, help=told))
+    starter = verbs.add_parser("starter", help="write starter/ from the solutions", add_help=False)
+    starter.add_argument("rest", nargs=argparse.REMAINDER)
+    return parser
+
+
+def _add_case(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--exercise", metavar="EX", help="only this one: 02_tiled, 02 or tiled")
+    parser.add_argument("--shape", metavar="MxNxK", help="only this shape, for example 33x17x65")
+    _add_place(parser)
+
+
+def _add_place(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "--device", choices=("auto", "simulator", "gpu"), default="auto", help="default: auto"
+    )
+    parser.add_argument("--seed", type=_seed, metavar="N", help="repeats what was drawn with it")
+    _add_plain(parser)
+
+
+def _add_plain(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--plain", action="store_true", help="no colours, no moving lines")
+
+
+def _seed(text: str) -> int:
+    seed = int(text, 0)
+    if not 0 <= seed < 2**64:
+        raise argparse.ArgumentTypeError("a seed is a number from 0 to 2^64 - 1")
+    return seed
+
+
+_seed.__name__ = "seed"  # what argparse calls the type in its errors

@@ -1,0 +1,147 @@
+"""The verbs `test` and `grade`."""
+
+from __future__ import annotations
+
+import argparse
+import secrets
+import signal
+from collections.abc import Sequence
+from pathlib import Path
+
+from rich.console import Console
+
+from grader import course, record
+from grader.checks import devices
+from grader.checks.plan import (
+    PRACTICE_EXAMPLES,
+    PRACTICE_SEED,
+    Plan,
+    folder_entries,
+    ignored_files,
+    solution_entries,
+)
+from grader.cli import ERROR, FAILED, OK
+from grader.exercise import PROJECT, Exercise, find, load_all
+from grader.finding import GraderFault
+from grader.grading import Grading
+from grader.grading import grade as grade_plan
+from grader.problems.matmul import Shape
+from grader.report.line import console, is_plain, line, show
+from grader.report.next_step import next_lines
+from grader.report.progress import progress
+from grader.report.summary import exercise_lines, total_lines
+
+STARTER = PROJECT / "starter"
+RESULTS = PROJECT / "results"
+
+# JSON numbers beyond 2^53 change in readers that keep them as doubles (jq, JavaScript), and a
+# seed that changed repeats nothing.
+_DRAWN_SEED_BITS = 53
+
+
+def test(options: argparse.Namespace) -> int:
+    """A student's checks: fixed seed, fewer shapes, no record."""
+    plain = is_plain(options.plain)
+    chosen = exercises(options.exercise)
+    shape = parse_shape(options.shape)
+    if shape and not options.exercise:
+        raise GraderFault("A shape needs an exercise: make test EX=tiled SHAPE=33x17x65")
+    folder = existing(options.folder or STARTER)
+    seed = PRACTICE_SEED if options.seed is None else options.seed
+    plan = Plan(folder_entries(chosen, folder), seed, PRACTICE_EXAMPLES, shape)
+    screen = console(plain)
+    grading = run_plan(plan, options.device, screen, plain)
+    show_exercises(screen, grading, with_points=shape is None)
+    if shape is None and any(exercise.graded for exercise in chosen):
+        show(screen, total_lines(grading.score))
+        if options.seed is not None:
+            screen.print(f"Seed: {seed}")
+    log = record.save_log(RESULTS, grading.log) if grading.log else None
+    show_end(screen, grading, log)
+    show(screen, next_lines(grading.score, plan))
+    return exit_status(grading)
+
+
+def grade(options: argparse.Namespace) -> int:
+    """A teacher's grading: drawn seed, all shapes, results.json on every ending."""
+    plain = is_plain(options.plain)
+    if options.solutions == (options.folder is not None):
+        raise GraderFault(
+            "Give either a folder to grade or --solutions, for example: grade starter"
+        )
+    chosen = exercises(options.exercise, graded=True)
+    folder = None if options.solutions else existing(options.folder)
+    entries = folder_entries(chosen, folder) if folder else solution_entries(chosen)
+    record.check_writable(options.output)
+    seed = secrets.randbits(_DRAWN_SEED_BITS) if options.seed is None else options.seed
+    plan = Plan(entries, seed)
+    screen = console(plain)
+    if folder:
+        show_ignored(screen, folder, load_all(PROJECT))
+    grading = run_plan(plan, options.device, screen, plain)
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # a second Ctrl-C must not cost the record
+    log = record.save_log(options.output, grading.log)
+    path = record.save(options.output, record.compose(grading.score, plan, grading.ledger))
+    show_exercises(screen, grading, with_points=True)
+    show(screen, total_lines(grading.score))
+    screen.print(f"Seed: {seed} (the same seed draws the same shapes and numbers again)")
+    screen.print(f"Record: {path}")
+    show_end(screen, grading, log)
+    return exit_status(grading)
+
+
+def run_plan(plan: Plan, word: str, screen: Console, plain: bool) -> Grading:
+    choice = devices.choose(word)
+    if choice.note:
+        screen.print(choice.note)
+    with progress(screen, plain) as listener:
+        return grade_plan(plan, choice.kinds, course.load(PROJECT).target, listener)
+
+
+def show_exercises(screen: Console, grading: Grading, with_points: bool) -> None:
+    for exercise in grading.score.exercises:
+        show(screen, exercise_lines(exercise, with_points))
+
+
+def show_ignored(screen: Console, folder: Path, known: Sequence[Exercise]) -> None:
+    ignored = ignored_files(folder, known)
+    if ignored:
+        more = f" and {len(ignored) - 10} more" if len(ignored) > 10 else ""
+        show(screen, [line(f"Ignored in {folder}: {', '.join(ignored[:10])}{more}")])
+
+
+def show_end(screen: Console, grading: Grading, log: Path | None) -> None:
+    """What the reader must know when not everything went as it should."""
+    if grading.ended_early:
+        show(screen, [line(), line((grading.ended_early, "bold magenta"))])
+    if log is not None:
+        show(screen, [line(f"Details of the grader's error: {log}")])
+
+
+def exit_status(grading: Grading) -> int:
+    if grading.ended_early or grading.score.grader_error:
+        return ERROR
+    return FAILED if grading.score.failed else OK
+
+
+def exercises(word: str | None, graded: bool = False) -> tuple[Exercise, ...]:
+    """The exercise that was named, or all that give points."""
+    known = load_all(PROJECT)
+    graded_ones = tuple(exercise for exercise in known if exercise.graded)
+    if not word:
+        return graded_ones
+    return (find(graded_ones if graded else known, word),)
+
+
+def parse_shape(text: str | None) -> Shape | None:
+    try:
+        return Shape.parse(text) if text else None
+    except ValueError as fault:
+        raise GraderFault(f"{fault}.") from None
+
+
+def existing(folder: Path) -> Path:
+    if not folder.is_dir():
+        kind = "is not a folder" if folder.exists() else "does not exist"
+        raise GraderFault(f"{folder} {kind}. Give the folder that holds the .cu files.")
+    return folder

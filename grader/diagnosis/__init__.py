@@ -1,0 +1,78 @@
+"""What is wrong with a C: not only that it differs, but the mistake that would produce it.
+
+Each hypothesis computes the C of a kernel with one particular mistake and is accepted only where
+it reproduces what came back. `explain` asks them in order, the most specific first.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from itertools import chain
+
+from grader.diagnosis import indexing, ksteps, patterns, precision, regions, spread
+from grader.diagnosis.evidence import EPS32, TOLERANCE, Evidence, number
+from grader.finding import Finding
+
+__all__ = ["EPS32", "TOLERANCE", "Evidence", "explain", "number"]
+
+# Above this many multiply-adds the predictions of some thirty whole matrices would take minutes:
+# then only what needs none of them is said.
+_LARGEST_PREDICTED = 1 << 27
+
+
+def explain(evidence: Evidence) -> tuple[Finding, ...]:
+    """Why C is wrong: one finding that explains all of it, or one each for what was never
+    written, for the NaNs, and for the wrong numbers. Empty when C is right.
+    """
+    if not evidence.wrong.any():
+        return ()
+    whole = next(_whole(evidence), None)
+    if whole is not None:
+        return (whole,)
+    written = next(_written(evidence), None)
+    parts = (spread.findings(evidence), _values(evidence)) if written is None else ()
+    found = (next(_unwritten(evidence), None), written, *(next(part, None) for part in parts))
+    return tuple(finding for finding in found if finding is not None)
+
+
+def _whole(evidence: Evidence) -> Iterator[Finding]:
+    if evidence.unwritten.all():
+        tiles = (evidence.config.tile_m, evidence.config.tile_n)
+        partial = evidence.shape.m < tiles[0] or evidence.shape.n < tiles[1]
+        yield evidence.finding("nothing_written", partial=partial, tile=list(tiles))
+    yield from patterns.added_to_c(evidence)
+    if evidence.finite.all() and _predictable(evidence):
+        yield from precision.findings(evidence)
+    # A C of NaNs alone fits every index that runs past the end of A or B.
+    if _predictable(evidence) and not evidence.nan.all():
+        yield from indexing.findings(evidence)
+
+
+def _written(evidence: Evidence) -> Iterator[Finding]:
+    """What explains all written elements, numbers and NaNs together."""
+    if _predictable(evidence):
+        yield from ksteps.beyond_the_end(evidence)
+
+
+def _unwritten(evidence: Evidence) -> Iterator[Finding]:
+    if evidence.unwritten.any():
+        region = regions.describe(evidence.unwritten, evidence.config, evidence.shape)
+        if not region.name.startswith("last_"):  # one more row of tiles than columns: both fit
+            yield from patterns.swapped_grid(evidence)
+        yield evidence.finding(f"unwritten_{region.name}", evidence.unwritten, **region.facts)
+
+
+def _values(evidence: Evidence) -> Iterator[Finding]:
+    if not (evidence.wrong & evidence.finite).any():
+        return
+    yield from patterns.zeros(evidence)
+    if _predictable(evidence):
+        if not evidence.finite.all():
+            yield from precision.findings(evidence)
+        yield from chain(ksteps.findings(evidence), patterns.findings(evidence))
+    yield from precision.blurred(evidence)
+    yield from patterns.places(evidence)
+
+
+def _predictable(evidence: Evidence) -> bool:
+    return evidence.shape.multiply_adds <= _LARGEST_PREDICTED

@@ -1,0 +1,225 @@
+"""Mistakes along K: parts of the sum that are missing, doubled, stale, or from beyond its end."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from grader.diagnosis.evidence import Evidence
+from grader.finding import Finding
+from grader.problems.matmul import Layout, Matrix
+
+# Wrong elements that a search for the faulty step looks at before a whole matrix is predicted.
+_SAMPLE = 8
+# Steps among which "this one used the tile of that one" is searched: pairs grow with the square.
+_LARGEST_PAIRS = 64
+
+
+@dataclass(frozen=True)
+class Sum:
+    """The sums of a few wrong elements, term by term (samples x K), to find the faulty part."""
+
+    evidence: Evidence
+    width: int
+
+    @cached_property
+    def _places(self) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
+        rows, cols = np.nonzero(self.evidence.wrong & self.evidence.finite)
+        chosen = np.linspace(0, len(rows) - 1, min(_SAMPLE, len(rows))).astype(np.int64)
+        return rows[chosen], cols[chosen]
+
+    @cached_property
+    def terms(self) -> Matrix:
+        rows, cols = self._places
+        return np.asarray(self.evidence.a[rows] * self.evidence.b[:, cols].T)
+
+    @cached_property
+    def steps(self) -> Matrix:
+        """The share of each step of `width` terms (samples x steps)."""
+        starts = np.arange(0, self.evidence.shape.k, self.width)
+        return np.asarray(np.add.reduceat(self.terms, starts, axis=1))
+
+    @property
+    def got(self) -> Matrix:
+        return np.asarray(self.evidence.got[self._places])
+
+    @property
+    def missing(self) -> Matrix:
+        """What each sample is short of."""
+        return np.asarray(self.evidence.expected[self._places] - self.got)
+
+    def where(self, candidates: Matrix, value: Matrix) -> list[int]:
+        """The columns of `candidates` (samples x n) that are `value` for every sample."""
+        slack = self.evidence.slack[self._places][:, None]
+        close = np.abs(candidates - value[:, None]) <= slack
+        return [int(i) for i in np.flatnonzero(close.all(axis=0))]
+
+
+def findings(evidence: Evidence) -> Iterator[Finding]:
+    """The faults along K that reproduce every finite element of C."""
+    if not (evidence.wrong & evidence.finite).any():
+        return
+    yield from _stops_or_starts(evidence)
+    yield from _stale_tail(evidence)
+    yield from _part_of_each_tile(evidence)
+    for width in dict.fromkeys((min(evidence.config.tile_k, evidence.shape.k), 1)):
+        yield from _one_step(evidence, Sum(evidence, width))
+    yield from _replaced_step(evidence, Sum(evidence, evidence.config.tile_k))
+
+
+def beyond_the_end(evidence: Evidence) -> Iterator[Finding]:
+    """K loops that run past K: they read the next row, and past the matrix the guard's NaN."""
+    m, n, k = evidence.shape
+    ceiling = -(-k // evidence.config.tile_k) * evidence.config.tile_k
+    for end, kind in ((ceiling, "k_tail_unguarded"), (k + 1, "k_one_too_far")):
+        for unguarded in ("A and B", "A", "B"):
+            if end > k and _ran_to(evidence, end, unguarded):
+                yield evidence.finding(kind, operand=unguarded, k=k, end=end)
+                return
+    for name, end in (("M", m), ("N", n)):
+        if end > k and _ran_to(evidence, end, "A and B"):
+            yield evidence.finding("k_loop_bound", bound=name, end=end, k=k)
+            return
+
+
+def _ran_to(evidence: Evidence, end: int, unguarded: str) -> bool:
+    """Whether C is that of a sum to `end`. A C of NaNs alone would fit other causes, too."""
+    prediction = _runs_to(evidence, end, unguarded)
+    certain = not np.isnan(prediction).all()
+    return certain and evidence.agrees(prediction, ~evidence.unwritten)
+
+
+def _runs_to(evidence: Evidence, end: int, unguarded: str) -> Matrix:
+    """C if the sum ran to `end`; past K, an operand that is guarded supplies zeros."""
+    extra = np.arange(evidence.shape.k, end)
+    a = _past(evidence.a, extra) if "A" in unguarded else np.zeros((evidence.shape.m, extra.size))
+    if "B" not in unguarded:
+        b = np.zeros((extra.size, evidence.shape.n))
+    elif evidence.layout is Layout.NXK:
+        b = _past(evidence.b_stored, extra).T
+    else:
+        b = np.full((extra.size, evidence.shape.n), np.nan)  # rows past the last one
+    with np.errstate(invalid="ignore"):
+        return np.asarray(evidence.expected + a @ b)
+
+
+def _past(matrix: Matrix, columns: npt.NDArray[np.int64]) -> Matrix:
+    """`matrix[row, column]` for columns past its width: the next row, or NaN after the last."""
+    flat = np.append(np.ascontiguousarray(matrix).ravel(), np.nan)
+    at = np.arange(matrix.shape[0])[:, None] * matrix.shape[1] + columns[None, :]
+    return np.asarray(flat[np.minimum(at, flat.size - 1)])
+
+
+def _stops_or_starts(evidence: Evidence) -> Iterator[Finding]:
+    """Sums over k < q, and over k >= q."""
+    samples = Sum(evidence, 1)
+    k = evidence.shape.k
+    ends = np.cumsum(samples.terms, axis=1)[:, :-1]
+    for q in [i + 1 for i in samples.where(ends, samples.got)][:_SAMPLE]:
+        if evidence.agrees(evidence.a[:, :q] @ evidence.b[:q]):
+            yield evidence.finding(_end_kind(q, k, evidence.config.tile_k), used=q, k=k)
+            return
+    for q in [i + 1 for i in samples.where(ends, samples.missing)][:_SAMPLE]:
+        if evidence.agrees(evidence.a[:, q:] @ evidence.b[q:]):
+            kind = _start_kind(q, k, evidence.config.tile_k)
+            yield evidence.finding(kind, skipped=q, used=k - q, k=k)
+            return
+
+
+def _end_kind(used: int, k: int, tile_k: int) -> str:
+    if tile_k > 1 and k % tile_k and used == k - k % tile_k:
+        return "k_tail_dropped"
+    if used == k - tile_k and not k % tile_k:
+        return "last_k_tile_missing" if tile_k > 1 else "last_k_missing"
+    if used == k - 1:
+        return "last_k_missing"
+    if used == tile_k and tile_k > 1:
+        return "first_k_tile_only"
+    return "k_stops_early"
+
+
+def _start_kind(skipped: int, k: int, tile_k: int) -> str:
+    last_step = (k - 1) // tile_k * tile_k
+    if skipped in (last_step, k - 1):  # `sum =` in place of `sum +=`
+        return "only_last_k_step"
+    return "first_k_step_missing" if skipped in (1, tile_k) else "k_starts_late"
+
+
+def _part_of_each_tile(evidence: Evidence) -> Iterator[Finding]:
+    """In every step the loop over the tile stops early, or starts late."""
+    tile, k = evidence.config.tile_k, evidence.shape.k
+    if not 1 < tile < k:
+        return
+    samples, place = Sum(evidence, 1), np.arange(k) % tile
+    by_place = np.stack([samples.terms[:, place == p].sum(axis=1) for p in range(tile)], axis=1)
+    ends = np.cumsum(by_place, axis=1)[:, :-1]
+    for wanted, kind in ((samples.got, "tile_stops_early"), (samples.missing, "tile_starts_late")):
+        for q in [i + 1 for i in samples.where(ends, wanted)][:_SAMPLE]:
+            used = place < q if kind == "tile_stops_early" else place >= q
+            if evidence.agrees(evidence.a[:, used] @ evidence.b[used]):
+                first, last = (0, q - 1) if kind == "tile_stops_early" else (q, tile - 1)
+                yield evidence.finding(kind, first_place=first, last_place=last, tile_k=tile)
+                return
+
+
+def _one_step(evidence: Evidence, samples: Sum) -> Iterator[Finding]:
+    """One step of several left out, or added twice."""
+    if samples.steps.shape[1] < 2:
+        return
+    for sign, kind in ((1, "k_step_missing"), (-1, "k_step_twice")):
+        for step in samples.where(samples.steps, sign * samples.missing)[:_SAMPLE]:
+            prediction = evidence.expected - sign * _step(evidence, step, samples.width)
+            if evidence.agrees(prediction):
+                yield evidence.finding(kind, **_span(evidence, step, samples.width))
+                return
+
+
+def _replaced_step(evidence: Evidence, samples: Sum) -> Iterator[Finding]:
+    """One step that used the tile of another one: a buffer that was not switched or refilled."""
+    steps = samples.steps
+    count = steps.shape[1]
+    if not 2 <= count <= _LARGEST_PAIRS or samples.width == 1:
+        return
+    pairs = (steps[:, :, None] - steps[:, None, :]).reshape(len(steps), -1)
+    for pair in samples.where(pairs, samples.missing)[:_SAMPLE]:
+        step, used = divmod(pair, count)
+        lost = _step(evidence, step, samples.width) - _step(evidence, used, samples.width)
+        if evidence.agrees(evidence.expected - lost):
+            span = _span(evidence, step, samples.width)
+            yield evidence.finding("k_step_stale", used_step=used, **span)
+            return
+
+
+def _stale_tail(evidence: Evidence) -> Iterator[Finding]:
+    """The last, partial step also multiplies what an earlier step left in the rest of the tile."""
+    tile, k = evidence.config.tile_k, evidence.shape.k
+    full, rest = divmod(k, tile)
+    for lag in (1, 2):  # 2: double buffering
+        if not rest or full < lag:
+            return
+        stale = slice((full - lag) * tile + rest, (full - lag + 1) * tile)
+        prediction = evidence.expected + evidence.a[:, stale] @ evidence.b[stale]
+        if evidence.agrees(prediction):
+            yield evidence.finding("k_tail_stale", k=k, full=full * tile, lag=lag)
+            return
+
+
+def _step(evidence: Evidence, step: int, width: int) -> Matrix:
+    part = slice(step * width, (step + 1) * width)
+    return np.asarray(evidence.a[:, part] @ evidence.b[part])
+
+
+def _span(evidence: Evidence, step: int, width: int) -> dict[str, Any]:
+    k = evidence.shape.k
+    first = step * width
+    return {
+        "step": step,
+        "steps": -(-k // width),
+        "first_k": first,
+        "last_k": min(first + width, k) - 1,
+    }

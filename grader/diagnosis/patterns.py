@@ -1,0 +1,132 @@
+"""Patterns in the finite values of C: zeros, factors, shifts, tiles turned round, places."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+
+from grader.diagnosis import regions
+from grader.diagnosis.evidence import Evidence
+from grader.finding import Finding
+from grader.problems.matmul import Matrix, grid
+
+# Of a region of wrong values, this much at least is wrong: some sums come out right by accident.
+_WRONG_SHARE = 0.75
+
+
+def zeros(evidence: Evidence) -> Iterator[Finding]:
+    """Nothing was added up."""
+    if evidence.agrees(np.zeros_like(evidence.expected)):
+        k, tile_k = evidence.shape.k, evidence.config.tile_k
+        yield evidence.finding("all_zero", k=k, tile_k=tile_k)
+
+
+def added_to_c(evidence: Evidence) -> Iterator[Finding]:
+    """A finite fill shows through: each element is off by what C held before."""
+    fill = float(np.uint32(evidence.poison).view(np.float32))
+    everywhere = np.ones_like(evidence.wrong)
+    if np.isfinite(fill) and evidence.agrees(evidence.expected + fill, everywhere):
+        yield evidence.finding("accumulates_into_c", offset=fill)
+
+
+def swapped_grid(evidence: Evidence) -> Iterator[Finding]:
+    """blockIdx.x counted rows of tiles: right values, and none where the grid is too narrow."""
+    gx, gy = grid(evidence.config, evidence.shape)
+    block_rows = np.arange(evidence.shape.m)[:, None] // evidence.config.tile_m
+    block_cols = np.arange(evidence.shape.n)[None, :] // evidence.config.tile_n
+    missed = (block_rows >= gx) | (block_cols >= gy)
+    only_these = np.array_equal(evidence.wrong, missed) and evidence.unwritten[missed].all()
+    if missed.any() and not missed.all() and only_these:
+        yield evidence.finding("grid_axes_swapped", grid=[gx, gy])
+
+
+def findings(evidence: Evidence) -> Iterator[Finding]:
+    """Patterns that reproduce every finite element, then where the wrong ones lie."""
+    yield from _turned_tiles(evidence)
+    yield from _shifted(evidence)
+    yield from _scaled(evidence)
+    yield from _alike(evidence)
+
+
+def places(evidence: Evidence) -> Iterator[Finding]:
+    """No pattern in the values: say where they are."""
+    mask = evidence.wrong & evidence.finite
+    region = regions.describe(mask, evidence.config, evidence.shape, _WRONG_SHARE)
+    yield evidence.finding(f"wrong_{region.name}", mask, **region.facts)
+
+
+def _turned_tiles(evidence: Evidence) -> Iterator[Finding]:
+    """Square tiles transposed: of C where it is stored, of A or B in shared memory."""
+    tile_m, tile_n, tile_k = (
+        evidence.config.tile_m,
+        evidence.config.tile_n,
+        evidence.config.tile_k,
+    )
+    if tile_m == tile_n > 1:
+        inside = np.ones_like(evidence.expected)
+        turned, kept = _turn(evidence.expected, tile_m), _turn(inside, tile_m) > 0
+        m, n = evidence.shape.m, evidence.shape.n
+        if evidence.agrees(turned[:m, :n], evidence.finite & kept[:m, :n]):
+            yield evidence.finding("tile_transposed", operand="C", tile=tile_m)
+            return
+    rows_a, cols_b = evidence.shape.m, evidence.shape.n
+    turn_a, turn_b = tile_m == tile_k > 1, tile_n == tile_k > 1
+    deep_a, deep_b = _padded(evidence.a, tile_k), _padded(evidence.b, tile_k)
+    if turn_a and evidence.agrees((_turn(evidence.a, tile_k) @ deep_b[:, :cols_b])[:rows_a]):
+        yield evidence.finding("tile_transposed", operand="A", tile=tile_k)
+    elif turn_b and evidence.agrees(deep_a[:rows_a] @ _turn(evidence.b, tile_k)[:, :cols_b]):
+        yield evidence.finding("tile_transposed", operand="B", tile=tile_k)
+    elif turn_a and turn_b:
+        both = _turn(evidence.a, tile_k) @ _turn(evidence.b, tile_k)
+        if evidence.agrees(both[:rows_a, :cols_b]):
+            yield evidence.finding("tile_transposed", operand="A and B", tile=tile_k)
+
+
+def _padded(matrix: Matrix, tile: int) -> Matrix:
+    """The matrix with zeros up to whole tiles, as guarded loads leave it in shared memory."""
+    extra = [(0, -size % tile) for size in matrix.shape]
+    return np.pad(matrix, extra)
+
+
+def _turn(matrix: Matrix, tile: int) -> Matrix:
+    """Each tile x tile part transposed in its place."""
+    padded = _padded(matrix, tile)
+    rows, cols = padded.shape
+    parts = padded.reshape(rows // tile, tile, cols // tile, tile)
+    return np.asarray(parts.transpose(0, 3, 2, 1).reshape(rows, cols))
+
+
+def _shifted(evidence: Evidence) -> Iterator[Finding]:
+    """Everything right, one row or column away from where it belongs."""
+    m, n = evidence.expected.shape
+    for down, right in ((1, 0), (-1, 0), (0, 1), (0, -1), (1, 1), (-1, -1), (1, -1), (-1, 1)):
+        rows, cols = np.arange(m) - down, np.arange(n) - right
+        inside = ((rows >= 0) & (rows < m))[:, None] & ((cols >= 0) & (cols < n))[None, :]
+        prediction = evidence.expected[rows.clip(0, m - 1)][:, cols.clip(0, n - 1)]
+        where = evidence.finite & inside
+        if where.sum() > 1 and evidence.agrees(prediction, where):
+            yield evidence.finding("shifted", down=down, right=right)
+            return
+
+
+def _scaled(evidence: Evidence) -> Iterator[Finding]:
+    """A constant factor, or a constant added."""
+    usable = np.where(evidence.finite, np.abs(evidence.expected), 0.0)
+    at = np.unravel_index(int(usable.argmax()), usable.shape)
+    got, expected = float(evidence.got[at]), float(evidence.expected[at])
+    if expected and got and evidence.agrees(evidence.expected * (got / expected)):
+        yield evidence.finding("constant_factor", factor=float(f"{got / expected:.6g}"))
+    elif evidence.agrees(evidence.expected + (got - expected)):
+        yield evidence.finding("constant_offset", offset=float(f"{got - expected:.6g}"))
+
+
+def _alike(evidence: Evidence) -> Iterator[Finding]:
+    """All rows, or all columns, hold the same: an index that is never used."""
+    got = np.where(evidence.finite, evidence.got, np.nan)
+    if not evidence.finite.all():
+        return
+    if got.shape[0] > 1 and (got == got[:1]).all():
+        yield evidence.finding("all_alike", lines="rows", index="row")
+    elif got.shape[1] > 1 and (got == got[:, :1]).all():
+        yield evidence.finding("all_alike", lines="columns", index="column")

@@ -1,0 +1,93 @@
+"""Where the bad elements of C lie: last partial tiles, whole blocks, or places within a tile."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from grader.device import LaunchConfig
+from grader.diagnosis.evidence import Mask
+from grader.problems.matmul import Shape
+
+Counts = npt.NDArray[np.int64]
+
+
+@dataclass(frozen=True)
+class Region:
+    """A description of a mask: its name ends the finding's kind, its facts join the finding's."""
+
+    name: str
+    facts: dict[str, Any] = field(default_factory=dict)
+
+
+def describe(mask: Mask, config: LaunchConfig, shape: Shape, share: float = 1.0) -> Region:
+    """The most specific region that the mask lies in and fills to `share`, or `somewhere`.
+
+    A share below 1 is for wrong values: here and there a wrong sum is right by accident.
+    """
+    return next(_candidates(mask, config, shape, share), Region("somewhere"))
+
+
+def _candidates(mask: Mask, config: LaunchConfig, shape: Shape, share: float) -> Iterator[Region]:
+    if mask.mean() >= share:
+        yield Region("everywhere")
+    yield from _tails(mask, config, shape, share)
+    yield from _blocks(mask, config, share)
+    yield from _places(mask, config, share)
+
+
+def _tails(mask: Mask, config: LaunchConfig, shape: Shape, share: float) -> Iterator[Region]:
+    """The rows, columns, or both, that lie past the last full tile."""
+    full_rows = shape.m - shape.m % config.tile_m
+    full_cols = shape.n - shape.n % config.tile_n
+    rows = np.broadcast_to(np.arange(shape.m)[:, None] >= full_rows, mask.shape)
+    cols = np.broadcast_to(np.arange(shape.n)[None, :] >= full_cols, mask.shape)
+    facts = {"full_rows": full_rows, "full_cols": full_cols}
+    for name, tail in (
+        ("last_corner", rows & cols),
+        ("last_rows", rows),
+        ("last_cols", cols),
+        ("last_rows_and_cols", rows | cols),
+    ):
+        if tail.any() and not (mask & ~tail).any() and mask[tail].mean() >= share:
+            yield Region(name, facts)
+
+
+def _blocks(mask: Mask, config: LaunchConfig, share: float) -> Iterator[Region]:
+    """Whole blocks."""
+    bad = _by_block(mask, config)
+    size = _by_block(np.ones_like(mask), config)
+    if bad.size > 1 and _all_or_nothing(bad, size, share):
+        yield Region("blocks", {"blocks": int(np.count_nonzero(bad)), "of_blocks": bad.size})
+
+
+def _by_block(mask: Mask, config: LaunchConfig) -> Counts:
+    """How many elements of the mask each block has (block rows x block columns)."""
+    rows = np.arange(0, mask.shape[0], config.tile_m)
+    cols = np.arange(0, mask.shape[1], config.tile_n)
+    counts = mask.astype(np.int64)
+    return np.asarray(np.add.reduceat(np.add.reduceat(counts, rows, axis=0), cols, axis=1))
+
+
+def _places(mask: Mask, config: LaunchConfig, share: float) -> Iterator[Region]:
+    """The same places in every tile. What occurs once repeats nothing."""
+    tile_m, tile_n = min(config.tile_m, mask.shape[0]), min(config.tile_n, mask.shape[1])
+    if (tile_m, tile_n) == mask.shape:
+        return
+    rows = np.arange(mask.shape[0])[:, None] % tile_m
+    cols = np.arange(mask.shape[1])[None, :] % tile_n
+    place = (rows * tile_n + cols).ravel()
+    bad = np.bincount(place, weights=mask.ravel()).astype(np.int64)
+    places = int(np.count_nonzero(bad))
+    if bad.sum() > places and _all_or_nothing(bad, np.bincount(place), share):
+        facts = {"places": places, "of_places": tile_m * tile_n}
+        yield Region("places", facts)
+
+
+def _all_or_nothing(bad: Counts, size: Counts, share: float) -> bool:
+    """Whether each part is in the mask not at all or to at least `share`."""
+    return bool(((bad == 0) | (bad >= share * size)).all())

@@ -1,0 +1,191 @@
+"""Compile a submission with nvcc: to a cubin for one architecture, or to findings.
+
+Works on a machine without a GPU too, where nvcc then decides whether a submission compiles.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import shutil
+import signal
+import subprocess
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+from grader import toolchain
+from grader.exercise import PROJECT, Exercise
+from grader.finding import Finding, GraderFault, KernelFault
+from grader.gpu import diagnostics, inspection
+from grader.submission import Submission
+from grader.toolchain import NOT_YOURS, Nvcc
+
+INCLUDE = PROJECT / "grader" / "include"
+CACHE = PROJECT / ".cache" / "gpu"
+
+_FLAGS = ("-cubin", "-std=c++17", "-lineinfo", "-Xptxas", "-v")
+# A file of a dozen kernels takes 1.3 s; this is for templates that never end.
+LIMIT_S = 60.0
+# nvcc's programs stay under 2 GB of address space; more is a template bomb.
+_MEMORY_KIB = 8 * 1024 * 1024
+_FILES = ("kernel.cubin", "kernel.ptx", "kernel.log")
+
+
+@dataclass(frozen=True)
+class Compiled:
+    """An entry of the cache: the cubin, the PTX it was made from, and what ptxas reported."""
+
+    folder: Path
+
+    @property
+    def cubin(self) -> Path:
+        return self.folder / "kernel.cubin"
+
+    @property
+    def ptx(self) -> str:
+        return (self.folder / "kernel.ptx").read_text(errors="replace")
+
+    @property
+    def log(self) -> str:
+        return (self.folder / "kernel.log").read_text(errors="replace")
+
+
+def decides(architecture: str) -> bool:
+    """Whether this machine has an nvcc that can say if a submission compiles for `sm_90`."""
+    compiler = toolchain.find_nvcc()
+    return compiler is not None and compiler.knows(capability(architecture))
+
+
+def check_compiles(
+    exercise: Exercise, submission: Submission, architecture: str, cache: Path = CACHE
+) -> tuple[Finding, ...]:
+    """What nvcc and the contract say about the submission; needs no GPU. Empty: it compiles.
+
+    Raises GraderFault when nvcc is missing or does not know `architecture` ("sm_90").
+    """
+    try:
+        compiled = compile_submission(submission, toolchain.nvcc(), architecture, cache)
+    except KernelFault as fault:
+        return fault.findings
+    seen = inspection.inspect(exercise, submission, compiled.cubin, compiled.ptx, compiled.log)
+    return seen.findings
+
+
+def compile_submission(
+    submission: Submission,
+    compiler: Nvcc,
+    architecture: str,
+    cache: Path = CACHE,
+    limit_s: float = LIMIT_S,
+) -> Compiled:
+    """Compile, or take from the cache what was compiled before from the same text.
+
+    Raises KernelFault for an error of the student's, GraderFault for one of the machine's.
+    """
+    toolchain.check_architecture(compiler, capability(architecture))
+    entry = cache / _key(submission, compiler, architecture)
+    if not all((entry / name).is_file() for name in _FILES):
+        with _workplace(cache) as folder:
+            _compile(submission, compiler, architecture, folder, limit_s)
+            _store(folder, entry)
+    return Compiled(entry)
+
+
+def capability(architecture: str) -> tuple[int, int]:
+    """(9, 0) of "sm_90"."""
+    digits = architecture.removeprefix("sm_")
+    return int(digits[:-1]), int(digits[-1])
+
+
+def _compile(
+    submission: Submission, compiler: Nvcc, architecture: str, folder: Path, limit_s: float
+) -> None:
+    """Leave the files of a cache entry in `folder`."""
+    source = folder / "kernel.cu"
+    # The text that was read, not the file, which may have changed; #line names it as messages do.
+    name = submission.name.replace("\\", "\\\\").replace('"', '\\"')
+    source.write_text(f'#line 1 "{name}"\n{submission.text}', encoding="utf-8", newline="")
+    command = [
+        *(str(compiler.path), f"-arch={architecture}", *_FLAGS, "-I", str(INCLUDE)),
+        *("--keep", "--keep-dir", str(folder), "-o", str(folder / "kernel.cubin"), str(source)),
+    ]
+    told = f"nvcc {compiler.version[0]}.{compiler.version[1]}"
+    output, status = _run(command, told, limit_s)
+    (folder / "kernel.log").write_text(output)
+    kept = folder / "kernel.ptx"
+    ptx_text = kept.read_text(errors="replace") if kept.is_file() else ""
+    # ptxas refuses some of these instructions; that they are there is the better message.
+    rejected = inspection.tensor_cores(ptx_text, submission)
+    if rejected:
+        raise KernelFault(rejected)
+    if status != 0:
+        finding = diagnostics.explain(output, submission.name, told, compiler.root, ptx_text)
+        raise KernelFault((finding,))
+
+
+def _run(command: list[str], told: str, limit_s: float) -> tuple[str, int]:
+    """nvcc's output and exit status, under limits of time and memory."""
+    limited = ["sh", "-c", f'ulimit -v {_MEMORY_KIB}; exec "$0" "$@"', *command]
+    try:
+        process = subprocess.Popen(
+            limited,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            start_new_session=True,  # so that its children can be ended with it
+        )
+    except OSError as error:
+        raise GraderFault(f"{told} does not start: {error.strerror}. {NOT_YOURS}") from None
+    try:
+        output, _ = process.communicate(timeout=limit_s)
+    except subprocess.TimeoutExpired:
+        raise KernelFault((diagnostics.too_slow(told, limit_s),)) from None
+    finally:
+        if process.returncode is None:
+            os.killpg(process.pid, signal.SIGKILL)
+            process.communicate()
+    return output.decode(errors="replace"), process.returncode
+
+
+def _key(submission: Submission, compiler: Nvcc, architecture: str) -> str:
+    """Everything that the result depends on, as a name."""
+    digest = hashlib.sha256()
+    parts = [architecture, str(compiler), *_FLAGS, submission.name, submission.text]
+    for header in sorted(INCLUDE.rglob("*")):
+        if header.is_file():
+            parts += [header.relative_to(INCLUDE).as_posix(), header.read_text(errors="replace")]
+    for part in parts:
+        digest.update(f"{len(part)}:".encode() + part.encode(errors="surrogateescape"))
+    return digest.hexdigest()[:40]
+
+
+@contextmanager
+def _workplace(cache: Path) -> Iterator[Path]:
+    try:
+        cache.mkdir(parents=True, exist_ok=True)
+        folder = Path(tempfile.mkdtemp(prefix="new-", dir=cache))
+    except OSError as error:
+        raise GraderFault(
+            f"cannot write to the cache folder {cache}: {error.strerror}. {NOT_YOURS}"
+        ) from None
+    try:
+        yield folder
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+def _store(folder: Path, entry: Path) -> None:
+    """Publish the files under the entry's name in one step; another grading may be first."""
+    for path in folder.iterdir():
+        if path.name not in _FILES:
+            path.unlink()
+    if entry.is_dir() and not all((entry / name).is_file() for name in _FILES):
+        shutil.rmtree(entry, ignore_errors=True)  # somebody removed a part of it
+    try:
+        folder.rename(entry)
+    except OSError:
+        if not (entry / "kernel.cubin").is_file():
+            raise GraderFault(f"cannot write the cache folder {entry}. {NOT_YOURS}") from None

@@ -1,0 +1,50 @@
+"""Grades a plan: runs the checks, keeps what is known at any moment, and scores it."""
+
+from __future__ import annotations
+
+import traceback
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from grader.checks.crew import Crew
+from grader.checks.listener import Everyone, Ledger, Listener
+from grader.checks.merge import merge
+from grader.checks.plan import Plan
+from grader.course import Target
+from grader.score import Score, score_exercise
+
+
+@dataclass(frozen=True)
+class Grading:
+    """What came of a plan. `ended_early` says why not everything was checked; else ""."""
+
+    plan: Plan
+    score: Score
+    ledger: Ledger
+    ended_early: str = ""
+    log: tuple[str, ...] = ()
+
+
+def grade(plan: Plan, kinds: Sequence[str], target: Target, listener: Listener) -> Grading:
+    """Never raises: an interruption or a fault of ours ends the grading, not its record."""
+    ledger = Ledger()
+    ended_early, log = "", ""
+    try:
+        Crew(plan, kinds, target).run(Everyone((ledger, listener)))
+    except KeyboardInterrupt:
+        ended_early = "Interrupted: what was known by then is recorded."
+    except Exception as fault:
+        ended_early = f"The grader failed ({type(fault).__name__}). This is not about your kernel."
+        log = "".join(traceback.format_exception(fault))
+    logs = (*(outcome.log for outcome in ledger.outcomes), log)
+    return Grading(plan, score(plan, ledger), ledger, ended_early, tuple(filter(None, logs)))
+
+
+def score(plan: Plan, ledger: Ledger) -> Score:
+    """The score of what the ledger knows; checks that never ran cost nothing."""
+    return Score(
+        tuple(
+            score_exercise(entry.exercise, entry.state, merge(ledger.of(entry.exercise.name)))
+            for entry in plan.entries
+        )
+    )

@@ -1,0 +1,89 @@
+"""Words for a file that does not compile, lacks its kernel, or asks for an impossible launch."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from grader.finding import Finding
+from grader.messages.wording import Template, clipped, counted, listed, sentence
+
+_LONGEST_SIGNATURE = 120
+
+
+def _compile_error(finding: Finding) -> str:
+    facts = finding.facts
+    others = facts["count"] - 1
+    more = f" ({counted(others, 'more error')} after it)" if others > 0 else ""
+    line = f", line {finding.locations[0].line}" if finding.locations else ""
+    return (
+        f"{facts['compiler']} cannot compile the file{line}: {sentence(facts['message'])}{more}. "
+        "Start with this error: others may come from it."
+    )
+
+
+def _missing_kernel(finding: Finding) -> str:
+    facts = finding.facts
+    found = facts["found"]
+    other = f"; it defines {listed(found)}" if found else ""
+    return f"The file has no kernel named {facts['kernel']}{other}. Is the name spelt like that?"
+
+
+def _wrong_signature(finding: Finding) -> str:
+    facts = finding.facts
+    found, expected = (clipped(facts[key], _LONGEST_SIGNATURE) for key in ("found", "expected"))
+    return (
+        f"The parameters are not those of the exercise: found {found}, expected {expected}. "
+        "Which type or position differs?"
+    )
+
+
+def _bad_launch(finding: Finding) -> str:
+    facts = finding.facts
+    what = f"{facts['what'][:1].upper()}{facts['what'][1:]}"
+    return (
+        f"{what}: {facts['value']}, and the limit is {facts['limit']}. What do LAUNCH_CONFIG and "
+        "the sizes of the arrays ask for?"
+    )
+
+
+TEXTS: Mapping[str, Template] = {
+    "compile_error": _compile_error,
+    "missing_kernel": _missing_kernel,
+    "missing_config": (
+        "The file has no LAUNCH_CONFIG, so the grader knows neither block nor tile. "
+        "Does it end with a line as in the starter file?"
+    ),
+    "wrong_signature": _wrong_signature,
+    "bad_launch": _bad_launch,
+    "not_positive": (
+        "LAUNCH_CONFIG sets {what} to {value}; it must be at least 1. "
+        "Which expression gives that number?"
+    ),
+    "block_too_wide": (
+        "LAUNCH_CONFIG sets {what} to {value} threads, the limit is {limit}. "
+        "How large is a block in the handout?"
+    ),
+    "too_many_threads": (
+        "A block of {block_x} x {block_y} threads has {value}, the limit is {limit}. "
+        "Can a thread compute more than one element instead?"
+    ),
+    "negative_shared": (
+        "LAUNCH_CONFIG sets {what} to {value} bytes. Which expression gives that number?"
+    ),
+    "too_much_static_shared": (
+        "The __shared__ arrays of a block take {value} bytes, the limit is {limit}. "
+        "How many bytes does each array take?"
+    ),
+    "too_much_shared": (
+        "A block takes {value} bytes of shared memory ({static_shared} in arrays, {dynamic_shared} "
+        "by dynamic_shared), the limit is {limit}. How many bytes does each array take?"
+    ),
+    "too_many_block_rows": (
+        "C has {rows} rows{at}, which takes {value} blocks along y; the limit is {limit}. "
+        "Can tile_m, the rows that one block computes, be larger?"
+    ),
+    "launch_resources": (
+        "The GPU cannot start one block: its threads need more registers or shared memory than "
+        "there are. What happens with fewer threads in a block?"
+    ),
+}

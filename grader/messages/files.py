@@ -1,0 +1,105 @@
+"""Words for a file that cannot be read, or holds what a submission may not hold."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from grader.finding import Finding
+from grader.messages.wording import Template, clipped, listed
+
+_LONGEST_LIST = 200
+
+
+def _file(finding: Finding) -> str:
+    return clipped(finding.locations[0].file) if finding.locations else "The file"
+
+
+def _binary_file(finding: Finding) -> str:
+    if finding.facts["encoding"]:
+        return (
+            f"{_file(finding)} is saved as {finding.facts['encoding']}. "
+            "Save it as UTF-8, with the editor's choice of encodings."
+        )
+    return (
+        f"{_file(finding)} is not text: it holds zero bytes. "
+        "Is it a compiled program in place of the source?"
+    )
+
+
+def _invalid_utf8(finding: Finding) -> str:
+    facts = finding.facts
+    return (
+        f"{_file(finding)} is not valid UTF-8: line {facts['line']} holds the byte "
+        f"{facts['byte']}. Save the file as UTF-8, or retype the letter."
+    )
+
+
+def _file_too_large(finding: Finding) -> str:
+    facts = finding.facts
+    return (
+        f"{_file(finding)} has {facts['bytes']} bytes, the limit is {facts['limit']}. "
+        "Does it hold anything but the kernel?"
+    )
+
+
+def _forbidden_include(finding: Finding) -> str:
+    facts = finding.facts
+    name, form = clipped(facts["header"]), facts.get("form", "header")
+    if form == "probe":
+        return f"{name} looks for files of the grader's machine, which is not allowed. Remove it."
+    if form == "incbin":
+        return "An asm statement takes in another file with .incbin. Remove it."
+    if form == "macro":
+        return f"#include {name} hides the header's name in a macro. Write the name out."
+    if form == "directive":
+        return f"{name} is not allowed. Use #include, with a header that is."
+    start = f"The header {name} may not be included."
+    if facts.get("nearest"):
+        return f"{start} Is {facts['nearest']} meant?"
+    return f"{start} Allowed are {clipped(listed(facts['allowed']), _LONGEST_LIST)}."
+
+
+def _host_code(finding: Finding) -> str:
+    facts = finding.facts
+    name, form = clipped(facts["name"]), facts.get("form", "function")
+    if form == "launch":
+        return f"The file launches {name} with <<<...>>>. The grader launches: remove that line."
+    if form == "main":
+        return "The file has a main function, and only device code is graded. Remove it."
+    return (
+        f"The function {name} runs on the host, and only device code is graded. "
+        "Remove it, or mark it with __device__ if the kernel calls it."
+    )
+
+
+TEXTS: Mapping[str, Template] = {
+    "missing_file": lambda f: f"{_file(f)} does not exist. Is it saved under another name?",
+    "empty_file": lambda f: f"{_file(f)} is empty. Restore it, or begin with the starter file.",
+    "not_a_file": lambda f: (
+        f"{_file(f)} is a {f.facts['type']}, not a file. Put the kernel in a file of that name."
+    ),
+    "symlink_outside": lambda f: (
+        f"{_file(f)} is a link to {clipped(f.facts['target'])}, outside the submission. "
+        "Put the file itself there."
+    ),
+    "unreadable_file": lambda f: (
+        f"{_file(f)} cannot be read: {f.facts['reason']}. Mend that, then run this again."
+    ),
+    "binary_file": _binary_file,
+    "invalid_utf8": _invalid_utf8,
+    "file_too_large": _file_too_large,
+    "forbidden_include": _forbidden_include,
+    "asm_outside_function": (
+        "There is an asm statement outside a function, which is not allowed. "
+        "Move it into a kernel, or remove it."
+    ),
+    "host_code": _host_code,
+    "tensor_cores": lambda f: (
+        f"The kernel uses tensor cores ({clipped(f.facts['what'])}), which compute in less "
+        "than single precision. Use ordinary multiplications and additions."
+    ),
+    "device_variables": (
+        "The variables in GPU memory take {bytes} bytes, the limit is {limit}. "
+        "Keep what a launch needs in registers and shared memory."
+    ),
+}

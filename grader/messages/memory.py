@@ -1,0 +1,107 @@
+"""Words for accesses where none is allowed."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from grader.finding import Finding
+from grader.messages.wording import Template, at, clipped, counted, subscripts, who
+
+_DOES = {"read": "reads", "write": "writes"}
+
+
+def _global_access(finding: Finding) -> str:
+    facts = finding.facts
+    size = facts["rows"] * facts["cols"]
+    if facts["index"] < 0:
+        beyond = -facts["index"]
+        place = f"{counted(beyond, 'element')} before the start of {facts['operand']}"
+    else:
+        place = f"{facts['operand']}[{facts['row']}][{facts['col']}]"
+        beyond = facts["index"] - size + 1
+        place += f", {counted(beyond, 'element')} past the end" if beyond > 0 else ""
+    return (
+        f"{who(facts)} {_DOES[facts['access']]} {place}; {facts['operand']} is "
+        f"{facts['rows']} x {facts['cols']}{at(finding)}. Which threads have nothing to do there?"
+    )
+
+
+def _shared_access(finding: Finding) -> str:
+    facts = finding.facts
+    name = clipped(facts["variable"])
+    does = f"{who(facts)} {_DOES[facts['access']]}"
+    if not facts["index"]:
+        return f"{does} shared memory outside any array{at(finding)}. Which index is too large?"
+    past = facts["bytes_past"]
+    distance = f"{counted(abs(past), 'byte')} " if past else "right "
+    where = distance + ("before the start" if past < 0 else "past the end")
+    declared = f", declared {subscripts(facts['dims'])}" if facts["dims"] else ""
+    return (
+        f"{does} {name}{subscripts(facts['index'])}, {where} of "
+        f"{name}{declared}{at(finding)}. Does the index run as far as the array does?"
+    )
+
+
+def _register_array(finding: Finding) -> str:
+    facts = finding.facts
+    name = clipped(facts.get("variable") or "an array")
+    length = facts.get("length", 0)
+    valid = f" Valid are 0 to {length - 1}." if length else ""
+    return (
+        f"{who(facts)} uses index {facts['index']} of {name}, a {clipped(facts['type'])}"
+        f"{at(finding)}.{valid} Where does the loop over it end?"
+    )
+
+
+def _misaligned(finding: Finding) -> str:
+    facts = finding.facts
+    index = facts["index"] if isinstance(facts["index"], list | tuple) else [facts["index"]]
+    name = clipped(facts["operand_or_variable"])
+    place = f"{name}{subscripts(index)}" if name else "an address"
+    return (
+        f"{who(facts)} {_DOES[facts['access']]} {facts['bytes']} bytes at once at {place}, which "
+        f"does not lie on a multiple of {facts['bytes']} bytes{at(finding)}. "
+        "Where do the rows of that array start?"
+    )
+
+
+def _guard_written(finding: Finding) -> str:
+    facts = finding.facts
+    side = "before the start" if facts["before"] else "past the end"
+    return (
+        f"Memory {counted(facts['offset'], 'element')} {side} of {facts['operand']} was written"
+        f"{at(finding)}, {counted(facts['count'], 'element')} in all. "
+        "Is every store guarded by the size of the matrix?"
+    )
+
+
+def _input_modified(finding: Finding) -> str:
+    facts = finding.facts
+    element = f"{facts['operand']}[{facts['row']}][{facts['col']}]"
+    by = f" by {who(facts).replace('Thread', 'thread')}" if facts.get("thread") else ""
+    return (
+        f"{element} was overwritten{by}{at(finding)}. A and B are only to be read: "
+        f"which store goes to {facts['operand']}?"
+    )
+
+
+TEXTS: Mapping[str, Template] = {
+    "global_access": _global_access,
+    "shared_access": _shared_access,
+    "register_array": _register_array,
+    "wild_access": lambda finding: (
+        f"{who(finding.facts)} {_DOES[finding.facts['access']]} an address that belongs to no "
+        f"array{at(finding)}. How is that pointer or index computed?"
+    ),
+    "illegal_address": (
+        "The GPU stopped the kernel at an access to memory that it does not have{at}. "
+        "A GPU does not say where: what does the simulator find on this shape?"
+    ),
+    "misaligned": _misaligned,
+    "misaligned_gpu": (
+        "The GPU stopped the kernel at an access that is not aligned to its own size{at}. "
+        "A GPU does not say where: what does the simulator find on this shape?"
+    ),
+    "guard_written": _guard_written,
+    "input_modified": _input_modified,
+}

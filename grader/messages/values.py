@@ -1,0 +1,310 @@
+"""Words for a wrong C: one for each mistake that `diagnosis` can tell."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from grader.finding import Finding
+from grader.messages.wording import Template, at, element, hole, listed, number, pair, share
+
+
+def _nothing_written(finding: Finding) -> str:
+    facts = finding.facts
+    start = f"No element of C was written{at(finding)}."
+    if facts["partial"]:
+        rows, cols = facts["tile"]
+        return f"{start} C is smaller than a tile of {rows} x {cols}: who computes partial tiles?"
+    return f"{start} Does any thread get as far as a store to C?"
+
+
+def _tail(finding: Finding, what: str) -> str:
+    """The last partial tiles: `what` names the part."""
+    return f"{hole(finding)}. {what} past the last full tile: does any thread compute them?"
+
+
+def _unwritten_last_rows_and_cols(finding: Finding) -> str:
+    facts = finding.facts
+    parts = [f"row {facts['full_rows']}", f"column {facts['full_cols']}"]
+    return _tail(finding, f"What begins at {' and '.join(parts)} lies")
+
+
+def _swapped_parameters(finding: Finding) -> str:
+    order = ", ".join(finding.facts["order"])
+    return (
+        f"{element(finding)}. The kernel is right for parameters in the order {order}, but it is "
+        "called with M, N, K: which dimension does each index use?"
+    )
+
+
+def _wrong_stride(finding: Finding) -> str:
+    facts = finding.facts
+    verb = "writes" if facts["operand"] == "C" else "reads"
+    return (
+        f"{element(finding)}. This C comes from a kernel that {verb} {facts['used']}: how many "
+        f"elements lie between neighbouring rows of {facts['operand']} in memory?"
+    )
+
+
+def _all_zero(finding: Finding) -> str:
+    facts = finding.facts
+    start = f"{element(finding)}. C is zero everywhere"
+    if facts["k"] < facts["tile_k"]:
+        return (
+            f"{start}. K={facts['k']} is less than one step of {facts['tile_k']}: how often does "
+            "the loop over K run?"
+        )
+    return f"{start}. Is every product added to the sum, and the sum what is stored?"
+
+
+def _sum_over(finding: Finding, question: str) -> str:
+    facts = finding.facts
+    first, end = facts.get("skipped", 0), facts["k"] if "skipped" in facts else facts["used"]
+    part = _terms(first, end - 1)
+    return f"{element(finding)}. The sum holds only {part} of K={facts['k']}: {question}"
+
+
+def _terms(first: int, last: int) -> str:
+    return f"the term k = {first}" if first == last else f"the terms k = {first} to {last}"
+
+
+def _step(finding: Finding, said: str, question: str) -> str:
+    facts = finding.facts
+    terms = _terms(facts["first_k"], facts["last_k"])
+    return (
+        f"{element(finding)}. {said[:1].upper()}{said[1:]} {terms} (step {facts['step'] + 1} of "
+        f"{facts['steps']} along K): {question}"
+    )
+
+
+def _part_of_tile(finding: Finding, verb: str) -> str:
+    facts = finding.facts
+    first, last = facts["first_place"], facts["last_place"]
+    part = f"place {first}" if first == last else f"places {first} to {last}"
+    return (
+        f"{element(finding)}. The sum holds only {part} of the {facts['tile_k']} that each tile has "
+        f"along K: where does the loop over the tile {verb}?"
+    )
+
+
+def _stale_step(finding: Finding) -> str:
+    used = finding.facts["used_step"] + 1
+    return _step(
+        finding,
+        f"the tile of step {used} stands in the sum for",
+        "which buffer is filled, and which one is read, in that step?",
+    )
+
+
+def _ragged(facts: Mapping[str, Any]) -> str:
+    """A hint at the tail along K, where there is one."""
+    if facts["k"] % facts["tile_k"] == 0:
+        return ""
+    return f" K={facts['k']} is no multiple of tile_k={facts['tile_k']}."
+
+
+def _nan_everywhere(finding: Finding) -> str:
+    return (
+        f"{element(finding)}. C is NaN everywhere.{_ragged(finding.facts)} C holds NaN before the "
+        "launch and so does the memory around A and B: does the kernel add to the old C, or read "
+        "past an end?"
+    )
+
+
+def _reads_past_end(finding: Finding) -> str:
+    facts = finding.facts
+    return (
+        f"{element(finding)}; {share(facts)} NaN, which comes from memory outside "
+        f"{facts['operand']}.{_ragged(facts)} Which index leaves the matrix?"
+    )
+
+
+def _accumulates(finding: Finding) -> str:
+    before = number(finding.facts["offset"]) if "offset" in finding.facts else "NaN"
+    return (
+        f"{element(finding)}. The sum was added to what C held before, {before} here. "
+        "C is not zero when the kernel starts: what is the first thing it does with C?"
+    )
+
+
+def _shifted(finding: Finding) -> str:
+    facts = finding.facts
+    ways = {(1, "d"): "down", (-1, "d"): "up", (1, "r"): "to the right", (-1, "r"): "to the left"}
+    moved = [
+        f"one {noun} {ways[facts[key], key[0]]}"
+        for key, noun in (("down", "row"), ("right", "column"))
+        if facts[key]
+    ]
+    return f"{element(finding)}. C holds the right values {listed(moved)}: where is a 1 too many?"
+
+
+def _precision(finding: Finding, cause: str) -> str:
+    facts = finding.facts
+    return (
+        f"{element(finding)}. The error is {facts['units']:g} units of rounding where float has "
+        f"about 2 and {facts['limit']:g} are allowed; {cause}"
+    )
+
+
+def _wrong(finding: Finding, where: str, question: str) -> str:
+    return f"{element(finding)}; {share(finding.facts)} wrong, {where}. {question}"
+
+
+def _box(facts: Mapping[str, Any]) -> str:
+    top, bottom, left, right = facts["box"]
+    rows = f"row {top}" if top == bottom else f"rows {top} to {bottom}"
+    cols = f"column {left}" if left == right else f"columns {left} to {right}"
+    return f"{rows}, {cols}"
+
+
+def _places(facts: Mapping[str, Any]) -> str:
+    row, col = facts["in_tile"]
+    return (
+        f"{facts['places']} of the {facts['of_places']} places of a tile, the same in every tile, "
+        f"first row {row}, column {col} of the tile"
+    )
+
+
+UNWRITTEN: Mapping[str, Template] = {
+    "nothing_written": _nothing_written,
+    "unwritten_last_rows": "{hole}. Row {full_rows} lies past the last full tile: does any thread "
+    "compute it?",
+    "unwritten_last_cols": "{hole}. Column {full_cols} lies past the last full tile: does any "
+    "thread compute it?",
+    "unwritten_last_rows_and_cols": _unwritten_last_rows_and_cols,
+    "unwritten_last_corner": "{hole}. Only the corner that starts there is missing, where rows and "
+    "columns both run past the last full tile: which condition leaves it out?",
+    "unwritten_blocks": "{hole}. {blocks} of {of_blocks} blocks wrote nothing: which tile does "
+    "each block compute?",
+    "unwritten_places": lambda f: (
+        f"{hole(f)}. Missing are {_places(f.facts)}. "
+        "Do the threads of a block together compute all of it?"
+    ),
+    "unwritten_somewhere": lambda f: (
+        f"{hole(f)}; {share(f.facts)} missing, in {_box(f.facts)}. "
+        "Which thread should write that one?"
+    ),
+    "grid_axes_swapped": lambda f: (
+        f"{hole(f)}. The grid is {f.facts['grid'][0]} blocks wide, along the columns of C, and "
+        f"{f.facts['grid'][1]} high, along its rows; this C comes from a kernel that takes it the "
+        "other way round. Which block index belongs to which?"
+    ),
+}
+
+INDICES: Mapping[str, Template] = {
+    "swapped_parameters": _swapped_parameters,
+    "wrong_stride": _wrong_stride,
+    "b_other_layout": "{element}. This C comes from reading B as if it were stored {read_as}, but "
+    "it is stored {stored}: which elements of B are neighbours in memory?",
+    "transposed": "{element}. C holds the transpose of the right answer: which of its indices "
+    "runs along a row?",
+    "tile_transposed": "{element}. This C comes from transposing each {tile} x {tile} tile of "
+    "{operand}: is it stored and read with the same order of indices?",
+    "shifted": _shifted,
+    "all_alike": "{element}. All {lines} of C hold the same values: where does the {index} of a "
+    "thread enter the sum?",
+}
+
+ALONG_K: Mapping[str, Template] = {
+    "all_zero": _all_zero,
+    "k_tail_dropped": lambda f: _sum_over(
+        f, "the rest lies past the last full K tile. Who adds it?"
+    ),
+    "last_k_tile_missing": lambda f: _sum_over(
+        f, "the last K tile is missing. How often does the loop run?"
+    ),
+    "last_k_missing": lambda f: _sum_over(f, "the last term is missing. Where does the loop end?"),
+    "first_k_tile_only": lambda f: _sum_over(
+        f, "that is the first K tile. What happens in the second step?"
+    ),
+    "k_stops_early": lambda f: _sum_over(f, "where does the loop end?"),
+    "first_k_step_missing": lambda f: _sum_over(
+        f, "the beginning is missing. Is the first tile in place when it is used?"
+    ),
+    "only_last_k_step": lambda f: _sum_over(
+        f, "that is the last step. Is the sum kept from one step to the next?"
+    ),
+    "k_starts_late": lambda f: _sum_over(f, "where does the loop start?"),
+    "tile_stops_early": lambda f: _part_of_tile(f, "end"),
+    "tile_starts_late": lambda f: _part_of_tile(f, "start"),
+    "k_step_missing": lambda f: _step(f, "the sum lacks", "what skips that step?"),
+    "k_step_twice": lambda f: _step(f, "the sum holds twice", "what repeats that step?"),
+    "k_step_stale": _stale_step,
+    "k_tail_stale": "{element}. The last K tile, from k = {full} on, is only partly filled; the "
+    "sum also holds what an earlier step left in the rest of it. What should lie there?",
+    "k_tail_unguarded": lambda f: (
+        f"{element(f)}. The sum also holds {_terms(f.facts['k'], f.facts['end'] - 1)}, past "
+        f"K={f.facts['k']}: what do the loads of {f.facts['operand']} fetch there?"
+    ),
+    "k_one_too_far": "{element}. The sum has one term too many, k = {k}, which is not part of the "
+    "matrices: where does the loop over K end?",
+    "k_loop_bound": "{element}. The sum has {end} terms, as many as {bound}, where there are "
+    "K={k}: where does the loop end?",
+}
+
+NUMBERS: Mapping[str, Template] = {
+    "accumulates_into_c": _accumulates,
+    "shared_memory_unset": "{element}; {share} NaN, which comes from shared memory that nobody "
+    "had written yet. Which places of the tile are used before they are filled?",
+    "nan_everywhere": _nan_everywhere,
+    "reads_past_end": _reads_past_end,
+    "nan_somewhere": lambda f: (
+        f"{element(f)}; {share(f.facts)} NaN, in {_box(f.facts)}. Does that thread use a value "
+        "that was never set, or one from outside the matrices?"
+    ),
+    "constant_factor": "{element}. Every element is {factor:g} times what it should be: what is "
+    "done too often, or to the sum afterwards?",
+    "constant_offset": "{element}. Every element is off by {offset:g}: what does the sum start "
+    "with?",
+    "reduced_factors": lambda f: _precision(
+        f,
+        f"C is what A and B rounded to {f.facts['format']} give. Which type holds the factors?",
+    ),
+    "reduced_result": lambda f: _precision(
+        f, f"C is right, rounded to {f.facts['format']}. Which type holds the sum at the end?"
+    ),
+    "blurred": lambda f: _precision(
+        f, "all of C is a little wrong. Which type holds the sum and the factors?"
+    ),
+}
+
+PLACES: Mapping[str, Template] = {
+    "wrong_everywhere": lambda f: (
+        f"{element(f)}; {share(f.facts)} wrong. Which products make up this one by hand?"
+    ),
+    "wrong_last_rows": lambda f: _wrong(
+        f,
+        f"all from row {f.facts['full_rows']} on, past the last full tile",
+        "What is loaded for a tile that is only partly inside?",
+    ),
+    "wrong_last_cols": lambda f: _wrong(
+        f,
+        f"all from column {f.facts['full_cols']} on, past the last full tile",
+        "What is loaded for a tile that is only partly inside?",
+    ),
+    "wrong_last_rows_and_cols": lambda f: _wrong(
+        f,
+        f"all from row {f.facts['full_rows']} or column {f.facts['full_cols']} on, past the last "
+        "full tile",
+        "What is loaded for a tile that is only partly inside?",
+    ),
+    "wrong_last_corner": lambda f: _wrong(
+        f,
+        "all where both rows and columns run past the last full tile",
+        "What is loaded for a tile that is only partly inside?",
+    ),
+    "wrong_blocks": lambda f: _wrong(
+        f,
+        f"in {f.facts['blocks']} of {f.facts['of_blocks']} blocks, the first one block "
+        f"{pair(f.facts['block'])}",
+        "What does that block do otherwise?",
+    ),
+    "wrong_places": lambda f: _wrong(
+        f, f"in {_places(f.facts)}", "Which of a thread's outputs is that?"
+    ),
+    "wrong_somewhere": lambda f: _wrong(
+        f, f"in {_box(f.facts)}", "Which products make up this one by hand?"
+    ),
+}
+
+TEXTS: Mapping[str, Template] = {**UNWRITTEN, **INDICES, **ALONG_K, **NUMBERS, **PLACES}

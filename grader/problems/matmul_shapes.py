@@ -1,0 +1,176 @@
+"""Shapes of this family: what a shape is, the pinned ones, and those made from a kernel's tiles."""
+
+from __future__ import annotations
+
+import hashlib
+from bisect import bisect_left
+from collections.abc import Callable, Iterable, Iterator
+from enum import StrEnum
+from typing import TYPE_CHECKING, NamedTuple
+
+if TYPE_CHECKING:
+    from hypothesis.strategies import SearchStrategy
+
+    from grader.device import LaunchConfig
+    from grader.exercise import Exercise
+
+
+class Shape(NamedTuple):
+    """M x N x K: A is M x K, C is M x N, B is K x N (or N x K, see Layout)."""
+
+    m: int
+    n: int
+    k: int
+
+    @classmethod
+    def parse(cls, text: str) -> Shape:
+        """`Shape.parse("33x17x65")`; raises ValueError with a sentence for anything else."""
+        parts = text.strip().lower().split("x")
+        if len(parts) != 3 or not all(part.isascii() and part.isdigit() for part in parts):
+            raise ValueError(f"shape {text!r} is not of the form MxNxK, for example 33x17x65")
+        shape = cls(*map(int, parts))
+        if min(shape) < 1:
+            raise ValueError(f"shape {text!r} has a zero: M, N and K are at least 1")
+        if max(shape.m * shape.k, shape.k * shape.n, shape.m * shape.n) >= 2**31:
+            raise ValueError(f"shape {text!r} is too large: a matrix has fewer than 2^31 elements")
+        return shape
+
+    @property
+    def multiply_adds(self) -> int:
+        return self.m * self.n * self.k
+
+    def __str__(self) -> str:
+        return f"{self.m}x{self.n}x{self.k}"
+
+
+class Layout(StrEnum):
+    """How B lies in memory. NXK stores the transpose: the kernel computes A * B^T."""
+
+    KXN = "KxN"
+    NXK = "NxK"
+
+
+# Each of these has caught published kernels that pass all the others; smallest first.
+PINNED = (
+    Shape(1, 1, 1),
+    Shape(37, 29, 1),
+    Shape(33, 17, 65),
+    Shape(35, 79, 19),
+    Shape(100, 100, 100),
+    Shape(128, 128, 96),
+    Shape(256, 128, 64),
+)
+
+# One drawn case at most, in multiply-adds: a tenth of a second in the simulator.
+LARGEST_CASE = 6_000_000
+# One in this many drawn cases may be that large, the others half of it: it keeps the mean
+# below 1.5 million where tiles are large, and changes nothing where they are small.
+_LARGE_CASES = 4
+# Tiles smaller than this still get shapes of more than one warp in each direction.
+_SMALLEST_REACH = 48
+# A dimension that is not tiled is tried as if it were: the usual tile is not always declared.
+_USUAL_TILE = 16
+
+
+def whole_tile_shapes(config: LaunchConfig) -> list[Shape]:
+    """Multiples of every tile; first the smallest with at least 32 in each dimension.
+
+    The others have M, N and K mutually different, with odd and with even numbers of K tiles; two
+    have more than one block in both directions; each is the cheapest that does it.
+    """
+    units = [_unit(tile) for tile in (config.tile_m, config.tile_n, config.tile_k)]
+    first = Shape(*(unit * -(-32 // unit) for unit in units))
+    axes = [[start + unit * i for i in range(6)] for start, unit in zip(first, units, strict=True)]
+    candidates = [Shape(m, n, k) for m in axes[0] for n in axes[1] for k in axes[2]]
+    candidates.sort(key=lambda shape: (shape.multiply_adds, shape))
+    shapes = [first]
+    for wanted in _wanted_whole(*units):
+        found = next((s for s in candidates if s not in shapes and wanted(s)), None)
+        if found is not None:
+            shapes.append(found)
+    return shapes
+
+
+def _unit(tile: int) -> int:
+    """The step of a dimension; an untiled one steps by 8, so that vector loads stay aligned."""
+    return tile if tile > 1 else 8
+
+
+def _wanted_whole(tile_m: int, tile_n: int, tile_k: int) -> Iterator[Callable[[Shape], bool]]:
+    def distinct(s: Shape, odd: bool) -> bool:
+        return len(set(s)) == 3 and s.k // tile_k % 2 == odd
+
+    def blocks(s: Shape) -> bool:
+        return s.m >= 2 * tile_m and s.n >= 2 * tile_n
+
+    # Three steps or more: only then does a tile that is overwritten too early do harm.
+    yield lambda s: distinct(s, odd=True) and blocks(s) and s.k >= 3 * tile_k
+    yield lambda s: distinct(s, odd=False) and blocks(s)
+    yield lambda s: distinct(s, odd=True) and s.m < s.n
+    yield lambda s: distinct(s, odd=False) and s.m > s.n and s.k >= 4 * tile_k
+
+
+def drawn_shapes(config: LaunchConfig) -> SearchStrategy[Shape]:
+    """Shapes around this kernel's tile boundaries, M, N and K mutually different.
+
+    M and N come from 1, T-1, T, T+1, 2T-1, 2T+1, 3T-1, 3T, primes, and anything up to 3T; K the
+    same around `tile_k` and up to 4T, so with odd and even numbers of steps. Each dimension
+    shrinks on its own.
+    """
+    from hypothesis import strategies as st  # here: it costs 0.2 s, and only the checks draw
+
+    # K goes one tile further, so that it has even numbers of steps as often as odd ones.
+    tables = [_table(config.tile_m, 3), _table(config.tile_n, 3), _table(config.tile_k, 4)]
+    floor = Shape(1, 2, 3)
+
+    @st.composite
+    def shapes(draw: st.DrawFn) -> Shape:
+        large = draw(st.integers(1, _LARGE_CASES)) == _LARGE_CASES
+        limit = LARGEST_CASE if large else LARGEST_CASE // 2
+
+        def pick(table: list[int], make: Callable[[int], Shape]) -> int:
+            # Costs rise with the value, so what fits is a beginning of the table.
+            end = bisect_left(table, True, key=lambda v: not _fits(make(v), config, limit))
+            return draw(st.sampled_from(table[:end] or list(floor)))
+
+        # K first: with large tiles the others would leave it no room for a second step.
+        k = pick(tables[2], lambda v: Shape(1, 1, v))
+        m = pick([v for v in tables[0] if v != k], lambda v: Shape(v, 1, k))
+        n = pick([v for v in tables[1] if v not in (m, k)], lambda v: Shape(m, v, k))
+        return Shape(m, n, k)
+
+    return shapes().filter(lambda shape: len(set(shape)) == 3)
+
+
+def draw_seed(seed: int, exercise: Exercise, config: LaunchConfig) -> int:
+    """The seed of the draws: it depends on these three and on nothing else of the submission."""
+    text = f"{seed} {exercise.name} {config}"
+    return int.from_bytes(hashlib.sha256(text.encode()).digest()[:8], "big")
+
+
+def _table(tile: int, tiles: int) -> list[int]:
+    """Ascending values to draw from; those at tile boundaries are about half of it.
+
+    One sorted table and one index into it: hypothesis shrinks the index, so the value falls, too.
+    """
+    tile = tile if tile > 1 else _USUAL_TILE
+    reach = max(tiles * tile, _SMALLEST_REACH)
+    end = tiles * tile
+    edges = {1, tile - 1, tile, tile + 1, 2 * tile - 1, 2 * tile + 1, end - 1, end}
+    near = sorted(v for v in edges if v >= 1)
+    others = [*range(1, min(reach, 512) + 1), *_primes(reach)]
+    return sorted([*others, *near * -(-len(others) // len(near))])
+
+
+def _primes(limit: int) -> Iterable[int]:
+    """Up to a dozen odd primes up to `limit`, spread evenly: more would drown the edges."""
+    primes = [n for n in range(3, min(limit, 512), 2) if all(n % d for d in range(3, n, 2))]
+    return primes[:: max(1, len(primes) // 12)][:12]
+
+
+def _fits(shape: Shape, config: LaunchConfig, limit: int) -> bool:
+    """Whether a case is cheap enough, counting the tiles it fills: idle threads cost time, too."""
+    tiles = (config.tile_m, config.tile_n, config.tile_k)
+    filled = Shape(*(-(-size // tile) * tile for size, tile in zip(shape, tiles, strict=True)))
+    two_steps = 2 * config.tile_m * config.tile_n * config.tile_k
+    return shape.multiply_adds <= limit and filled.multiply_adds <= max(limit, two_steps)

@@ -1,0 +1,132 @@
+"""The report of a grading as lines: a table of checks per exercise, then what failed and why."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from grader.checks.outcome import Outcome, Status
+from grader.exercise import Exercise
+from grader.finding import Finding, Location
+from grader.problems.matmul import Shape
+from grader.report.line import STYLES, Line, line, paragraph
+from grader.report.words import STATUS, check_name, explanation, repeat, told
+from grader.score import CheckScore, ExerciseScore, Score
+
+
+def exercise_lines(score: ExerciseScore, with_points: bool) -> Iterator[Line]:
+    """One exercise; points are left out where only a part of the checks ran."""
+    yield line()
+    yield _title(score, with_points)
+    if score.status in ("not_started", "missing"):
+        return
+    for check in score.checks:
+        if check.points or not check.outcome.status.undecided:
+            yield _row(check, with_points)
+    yield from _failures(score)
+
+
+def _title(score: ExerciseScore, with_points: bool) -> Line:
+    word = STATUS[score.status]
+    pieces: list[str | tuple[str, str]] = [
+        (f"{score.exercise.name}  ", "bold"),
+        f"{score.exercise.title}: ",
+        (word, STYLES[word]),
+    ]
+    if with_points and score.points and score.status != "not_started":
+        pieces.append(f", {_points(score.earned, score.points, score.not_graded)}")
+    return line(*pieces)
+
+
+def _points(earned: int, points: int, not_graded: int) -> str:
+    here = f"{earned} of {points - not_graded} points"
+    return f"{here} ({not_graded} more are not graded)" if not_graded else here
+
+
+def _row(check: CheckScore, with_points: bool) -> Line:
+    outcome = check.outcome
+    word = STATUS[outcome.status]
+    note = explanation(outcome)
+    if outcome.status is Status.GRADER_ERROR:
+        note = "see below"
+    elif outcome.status is Status.PASS and check.earned < check.points:
+        needed = "whole tiles" if outcome.check == "safe" else "any shape"
+        note = f"counts in full once {needed} passes"
+    earned = "-" if outcome.status.undecided else str(check.earned)
+    points = f"{earned:>4}/{check.points:<4}" if check.points else " " * 9
+    after = f"{points if with_points else ''}  {note}".rstrip()
+    return line(
+        f"  {check_name(outcome.check):<12}",
+        (f"{word:<13}" if after else word, STYLES[word]),
+        after,
+    )
+
+
+def _failures(score: ExerciseScore) -> Iterator[Line]:
+    """Each cause once, with the checks that it failed."""
+    causes: dict[tuple[str, Shape | None, str], list[Outcome]] = {}
+    for check in score.checks:
+        outcome = check.outcome
+        if outcome.status is Status.FAIL:
+            first = outcome.findings[0]
+            text = told(first, score.exercise).text
+            causes.setdefault((text, first.shape, first.device), []).append(outcome)
+        elif outcome.status is Status.GRADER_ERROR:
+            causes.setdefault((outcome.detail, None, ""), []).append(outcome)
+    for (text, _, _), outcomes in causes.items():
+        yield line()
+        if outcomes[0].findings:
+            yield from _failure(outcomes, score.exercise)
+        else:
+            yield from paragraph(text, "  ", first="Grader error: ")
+
+
+def _failure(outcomes: list[Outcome], exercise: Exercise) -> Iterator[Line]:
+    first = outcomes[0].findings[0]
+    checks = ", ".join(check_name(outcome.check) for outcome in outcomes)
+    where = f" on the {first.device}" if first.device else ""
+    yield line("  ", (checks, "bold"), ": ", (first.verdict.value, "bold red"), where)
+    message = told(first, exercise)
+    yield from paragraph(message.text, "    ")
+    if message.hint:
+        yield from paragraph(message.hint, "    ", "italic", first="Hint: ")
+    if first.locations:
+        yield from paragraph(_places(first.locations), "    ", first="At: ")
+    if others := _others(outcomes[0].findings):
+        yield from paragraph(others, "    ", first="Also: ")
+    yield line("    Repeat: ", (repeat(first, exercise), "bold"))
+
+
+def _places(locations: tuple[Location, ...]) -> str:
+    named = (
+        f"{place.file}:{place.line}" + (f" ({place.role})" if place.role else "")
+        for place in locations
+    )
+    return ", ".join(dict.fromkeys(named))
+
+
+def _others(findings: tuple[Finding, ...]) -> str:
+    others = dict.fromkeys(finding.verdict.value for finding in findings[1:])
+    return ", ".join(name for name in others if name != findings[0].verdict.value)
+
+
+def total_lines(score: Score) -> Iterator[Line]:
+    """The sum, with both numbers, and why some points could not be graded."""
+    yield line()
+    here = f"{score.earned} of {score.gradable} points"
+    if not score.not_graded:
+        yield line("Score: ", (here, "bold"))
+        return
+    yield line("Score: ", (here, "bold"), f" that can be graded here; {_why_not(score)}")
+
+
+def _why_not(score: Score) -> str:
+    """`64 of 100 points are not graded: not in this version`."""
+    reasons = dict.fromkeys(
+        "grader error"
+        if check.outcome.status is Status.GRADER_ERROR
+        else explanation(check.outcome)
+        for exercise in score.exercises
+        for check in exercise.checks
+        if check.outcome.status.undecided and check.points
+    )
+    return f"{score.not_graded} of {score.points} points are not graded: {'; '.join(reasons)}"

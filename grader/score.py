@@ -1,0 +1,130 @@
+"""Turns outcomes into points: whole numbers, rounded once, here."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+
+from grader.checks.outcome import Outcome, Status
+from grader.exercise import CHECKS, Exercise
+
+# Without a right answer for any shape, efficiency and speed are worth this much.
+WITHOUT_ANY_SHAPE = Fraction(1, 2)
+
+
+@dataclass(frozen=True)
+class CheckScore:
+    """One check, merged over devices, and what it earned out of `points`."""
+
+    outcome: Outcome
+    earned: int
+    points: int
+
+
+@dataclass(frozen=True)
+class ExerciseScore:
+    """One exercise. `status`: pass, fail, not_started, missing, not_graded or grader_error.
+
+    `not_graded` counts the points of checks that could not be decided.
+    """
+
+    exercise: Exercise
+    status: str
+    checks: tuple[CheckScore, ...]
+
+    @property
+    def earned(self) -> int:
+        return sum(check.earned for check in self.checks)
+
+    @property
+    def points(self) -> int:
+        return sum(check.points for check in self.checks)
+
+    @property
+    def not_graded(self) -> int:
+        return sum(check.points for check in self.checks if check.outcome.status.undecided)
+
+
+@dataclass(frozen=True)
+class Score:
+    """All exercises. The grade is `earned` out of `gradable`; both numbers are always shown."""
+
+    exercises: tuple[ExerciseScore, ...]
+
+    @property
+    def earned(self) -> int:
+        return sum(exercise.earned for exercise in self.exercises)
+
+    @property
+    def points(self) -> int:
+        return sum(exercise.points for exercise in self.exercises)
+
+    @property
+    def not_graded(self) -> int:
+        return sum(exercise.not_graded for exercise in self.exercises)
+
+    @property
+    def gradable(self) -> int:
+        return self.points - self.not_graded
+
+    @property
+    def failed(self) -> bool:
+        return any(exercise.status == "fail" for exercise in self.exercises)
+
+    @property
+    def grader_error(self) -> bool:
+        return any(exercise.status == "grader_error" for exercise in self.exercises)
+
+
+def score_exercise(exercise: Exercise, state: str, outcomes: Sequence[Outcome]) -> ExerciseScore:
+    """`state` is that of the file: "missing", "not_started" or "started"; `outcomes` are merged.
+
+    A check that never ran (the grading was interrupted) is a grader error and costs nothing.
+    """
+    found = {outcome.check: outcome for outcome in outcomes}
+    complete = {check: found.get(check) or _never_ran(exercise, state, check) for check in CHECKS}
+    checks = tuple(
+        CheckScore(
+            outcome, _earned(check, exercise.points[check], complete), exercise.points[check]
+        )
+        for check, outcome in complete.items()
+    )
+    status = _status(tuple(complete.values())) if state == "started" else state
+    return ExerciseScore(exercise, status, checks)
+
+
+def _never_ran(exercise: Exercise, state: str, check: str) -> Outcome:
+    if state != "started":
+        return Outcome(exercise.name, "", check, check, Status.SKIPPED, reason=state)
+    detail = "The grading ended before this check. This is not about your kernel."
+    return Outcome(exercise.name, "", check, check, Status.GRADER_ERROR, detail=detail)
+
+
+def _earned(check: str, points: int, outcomes: dict[str, Outcome]) -> int:
+    if outcomes[check].status is not Status.PASS:
+        return 0
+    if check == "safe" and _lost(outcomes["whole_tiles"]):
+        return 0
+    if check in ("efficient", "fast") and _lost(outcomes["any_shape"]):
+        return _rounded(points * WITHOUT_ANY_SHAPE)
+    return points
+
+
+def _lost(outcome: Outcome) -> bool:
+    """True when the check was decided against the kernel; an undecided one costs nothing."""
+    return outcome.status in (Status.FAIL, Status.SKIPPED)
+
+
+def _rounded(points: Fraction) -> int:
+    """To the nearest whole number, halves up: in doubt for the student."""
+    return int(points + Fraction(1, 2))
+
+
+def _status(outcomes: Sequence[Outcome]) -> str:
+    found = {outcome.status for outcome in outcomes}
+    if Status.GRADER_ERROR in found:
+        return "grader_error"
+    if Status.FAIL in found:
+        return "fail"
+    return "pass" if Status.PASS in found else "not_graded"

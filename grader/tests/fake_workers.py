@@ -1,0 +1,61 @@
+"""Worker processes that fail in known ways; importable, because they run in processes of their own."""
+
+from __future__ import annotations
+
+import os
+import time
+from multiprocessing.connection import Connection
+from pathlib import Path
+
+from grader.checks.outcome import Outcome, Status
+from grader.checks.plan import Plan
+from grader.checks.worker import Sender
+from grader.course import Target
+from grader.exercise import CHECKS
+
+
+def passes(pipe: Connection, plan: Plan, kind: str, target: Target, log: Path) -> None:
+    """Passes every check of every exercise."""
+    while (number := pipe.recv()) is not None:
+        _pass(Sender(pipe), plan, number, kind, CHECKS)
+
+
+def dies(pipe: Connection, plan: Plan, kind: str, target: Target, log: Path) -> None:
+    """Ends in the middle of the first exercise and passes the others."""
+    while (number := pipe.recv()) is not None:
+        if number == 0:
+            log.write_text("last words")
+            _pass(Sender(pipe), plan, number, kind, CHECKS[:2], finished=False)
+            os._exit(3)
+        _pass(Sender(pipe), plan, number, kind, CHECKS)
+
+
+def hangs(pipe: Connection, plan: Plan, kind: str, target: Target, log: Path) -> None:
+    """Never answers for the first exercise and passes the others."""
+    while (number := pipe.recv()) is not None:
+        if number == 0:
+            time.sleep(600)
+        _pass(Sender(pipe), plan, number, kind, CHECKS)
+
+
+def gives_up(pipe: Connection, plan: Plan, kind: str, target: Target, log: Path) -> None:
+    """Reports that the checks could not be run."""
+    while pipe.recv() is not None:
+        Sender(pipe).send("failed", "pytest is missing.")
+        Sender(pipe).send("finished")
+
+
+def _pass(
+    sender: Sender,
+    plan: Plan,
+    number: int,
+    kind: str,
+    checks: tuple[str, ...],
+    finished: bool = True,
+) -> None:
+    exercise = plan.entries[number].exercise.name
+    for check in checks:
+        sender.check(exercise, kind, check)
+        sender.outcome(Outcome(exercise, kind, check, f"{check}.", Status.PASS))
+    if finished:
+        sender.send("finished")

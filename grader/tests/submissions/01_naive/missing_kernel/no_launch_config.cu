@@ -1,0 +1,12 @@
+// A right kernel, and no LAUNCH_CONFIG.
+// EXPECT verdict=missing_kernel kind=missing_config line=- devices=simulator,gpu
+#include "launch.cuh"
+
+__global__ void matmul_naive(const float *A, const float *B, float *C, int M, int N, int K) {
+    const int row = blockIdx.y * blockDim.y + threadIdx.y;
+    const int col = blockIdx.x * blockDim.x + threadIdx.x;
+    if (row >= M || col >= N) return;
+    float sum = 0.0f;
+    for (int k = 0; k < K; ++k) sum += A[row * K + k] * B[k * N + col];
+    C[row * N + col] = sum;
+}

@@ -1,0 +1,17 @@
+// `k <= K`: one term too many, from the next row of A and from behind the last row of B.
+// EXPECT verdict=out_of_bounds kind=global_access line=marked devices=simulator
+// EXPECT verdict=wrong_answer kind=k_one_too_far line=- devices=gpu
+#include "launch.cuh"
+
+__global__ void matmul_naive(const float *A, const float *B, float *C, int M, int N, int K) {
+    const int row = blockIdx.y * blockDim.y + threadIdx.y;
+    const int col = blockIdx.x * blockDim.x + threadIdx.x;
+    if (row >= M || col >= N) return;
+    float sum = 0.0f;
+    for (int k = 0; k <= K; ++k) {
+        sum += A[row * K + k] * B[k * N + col];  // EXPECT-LINE
+    }
+    C[row * N + col] = sum;
+}
+
+LAUNCH_CONFIG(.block_x = 16, .block_y = 16, .tile_m = 16, .tile_n = 16);

@@ -1,0 +1,14 @@
+// The kernel takes its sizes as M, K, N; the types are the same, so the compiler is content.
+// EXPECT verdict=out_of_bounds kind=global_access line=marked devices=simulator
+#include "launch.cuh"
+
+__global__ void matmul_naive(const float *A, const float *B, float *C, int M, int K, int N) {
+    const int row = blockIdx.y * blockDim.y + threadIdx.y;
+    const int col = blockIdx.x * blockDim.x + threadIdx.x;
+    if (row >= M || col >= N) return;
+    float sum = 0.0f;
+    for (int k = 0; k < K; ++k) sum += A[row * K + k] * B[k * N + col];
+    C[row * N + col] = sum;  // EXPECT-LINE
+}
+
+LAUNCH_CONFIG(.block_x = 16, .block_y = 16, .tile_m = 16, .tile_n = 16);

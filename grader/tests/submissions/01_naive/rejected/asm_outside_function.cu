@@ -1,0 +1,16 @@
+// An assembler statement at file scope, which would run on the host's assembler.
+// EXPECT verdict=rejected kind=asm_outside_function line=marked devices=simulator,gpu
+#include "launch.cuh"
+
+asm(".globl tile\n.set tile, 16");  // EXPECT-LINE
+
+__global__ void matmul_naive(const float *A, const float *B, float *C, int M, int N, int K) {
+    const int row = blockIdx.y * blockDim.y + threadIdx.y;
+    const int col = blockIdx.x * blockDim.x + threadIdx.x;
+    if (row >= M || col >= N) return;
+    float sum = 0.0f;
+    for (int k = 0; k < K; ++k) sum += A[row * K + k] * B[k * N + col];
+    C[row * N + col] = sum;
+}
+
+LAUNCH_CONFIG(.block_x = 16, .block_y = 16, .tile_m = 16, .tile_n = 16);

@@ -1,0 +1,16 @@
+// Computes alpha * A * B with alpha = 2, as a BLAS routine would.
+// EXPECT verdict=wrong_answer kind=constant_factor line=- devices=simulator,gpu
+#include "launch.cuh"
+
+__device__ const float alpha = 2.0f;
+
+__global__ void matmul_naive(const float *A, const float *B, float *C, int M, int N, int K) {
+    const int row = blockIdx.y * blockDim.y + threadIdx.y;
+    const int col = blockIdx.x * blockDim.x + threadIdx.x;
+    if (row >= M || col >= N) return;
+    float sum = 0.0f;
+    for (int k = 0; k < K; ++k) sum += A[row * K + k] * B[k * N + col];
+    C[row * N + col] = alpha * sum;
+}
+
+LAUNCH_CONFIG(.block_x = 16, .block_y = 16, .tile_m = 16, .tile_n = 16);

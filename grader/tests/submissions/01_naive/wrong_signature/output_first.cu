@@ -1,0 +1,14 @@
+// C comes first, as memcpy has it.
+// EXPECT verdict=wrong_signature kind=wrong_signature line=marked devices=simulator,gpu
+#include "launch.cuh"
+
+__global__ void matmul_naive(float *C, const float *A, const float *B, int M, int N, int K) {  // EXPECT-LINE
+    const int row = blockIdx.y * blockDim.y + threadIdx.y;
+    const int col = blockIdx.x * blockDim.x + threadIdx.x;
+    if (row >= M || col >= N) return;
+    float sum = 0.0f;
+    for (int k = 0; k < K; ++k) sum += A[row * K + k] * B[k * N + col];
+    C[row * N + col] = sum;
+}
+
+LAUNCH_CONFIG(.block_x = 16, .block_y = 16, .tile_m = 16, .tile_n = 16);

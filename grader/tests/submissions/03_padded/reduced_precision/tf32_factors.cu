@@ -1,0 +1,25 @@
+// Keeps 11 significant bits of each factor, as TF32 does: exact for small integers only.
+// EXPECT verdict=reduced_precision kind=reduced_factors line=- devices=simulator,gpu
+#include "launch.cuh"
+
+#define T 16
+
+__device__ float tf32(float x) { return __uint_as_float(__float_as_uint(x) & 0xffffe000u); }
+
+__global__ void matmul_padded(const float *A, const float *B, float *C, int M, int N, int K) {
+    __shared__ float As[T][T], Bs[T][T + 1];
+    const int ty = threadIdx.y, tx = threadIdx.x;
+    const int row = blockIdx.y * T + ty, col = blockIdx.x * T + tx;
+    const int b_row = blockIdx.x * T + ty;
+    float sum = 0.0f;
+    for (int k0 = 0; k0 < K; k0 += T) {
+        As[ty][tx] = row < M && k0 + tx < K ? tf32(A[row * K + k0 + tx]) : 0.0f;
+        Bs[ty][tx] = b_row < N && k0 + tx < K ? tf32(B[b_row * K + k0 + tx]) : 0.0f;
+        __syncthreads();
+        for (int k = 0; k < T; ++k) sum += As[ty][k] * Bs[tx][k];
+        __syncthreads();
+    }
+    if (row < M && col < N) C[row * N + col] = sum;
+}
+
+LAUNCH_CONFIG(.block_x = T, .block_y = T, .tile_m = T, .tile_n = T, .tile_k = T);

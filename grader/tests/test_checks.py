@@ -1,0 +1,227 @@
+"""The checks in tests/, run on a device that misbehaves in known ways."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import replace
+
+import pytest
+
+from grader.device import Build, Launch, Run
+from grader.exercise import Exercise
+from grader.finding import Finding, GraderFault
+from grader.problems.matmul import PINNED, Shape
+from grader.submission import Submission
+from grader.tests.fake_device import (
+    OUTSIDE,
+    SYNTAX,
+    FakeDevice,
+    a_plan,
+    an_entry,
+    an_exercise,
+    check,
+    never_ends,
+    ragged,
+    right,
+    seen_at,
+    shape_of,
+    statuses,
+    verdicts,
+    wrong_at,
+)
+
+NOT_BUILT = {"efficient": "not_graded", "fast": "not_graded"}
+
+
+def test_a_right_kernel_passes_everything_that_is_built() -> None:
+    ledger = check(a_plan(), FakeDevice())
+    passed = dict.fromkeys(("compiles", "safe", "whole_tiles", "any_shape"), "pass")
+    assert statuses(ledger) == passed | NOT_BUILT
+    assert {o.reason for o in ledger.outcomes if o.check in NOT_BUILT} == {"not_built"}
+
+
+def test_each_check_brings_a_sentence_for_the_student() -> None:
+    ledger = check(a_plan(), FakeDevice())
+    assert all(outcome.description.endswith(".") for outcome in ledger.outcomes)
+
+
+def test_as_many_shapes_are_drawn_as_the_plan_says_and_none_is_launched_anew() -> None:
+    device = FakeDevice()
+    check(a_plan(examples=40), device)
+    launches = Counter(device.launches)
+    drawn = set(launches) - set(PINNED)
+    assert len(drawn) >= 40
+    assert set(launches.values()) == {3}  # exact, real, and real again
+
+
+def test_the_same_seed_draws_the_same_shapes_and_another_seed_others() -> None:
+    first, again, other = FakeDevice(), FakeDevice(kind="gpu"), FakeDevice()
+    check(a_plan(seed=7), first)
+    check(a_plan(seed=7), again)
+    check(a_plan(seed=8), other)
+    assert first.launches == again.launches
+    assert first.launches != other.launches
+
+
+def test_a_compile_error_skips_all_that_needs_a_kernel() -> None:
+    device = FakeDevice()
+    device.refuse = (SYNTAX,)
+    ledger = check(a_plan(), device)
+    skipped = dict.fromkeys(("safe", "whole_tiles", "any_shape"), "skipped")
+    assert statuses(ledger) == {"compiles": "fail"} | skipped | NOT_BUILT
+    assert device.builds == 1
+
+
+def test_a_kernel_without_guards_keeps_whole_tiles() -> None:
+    ledger = check(a_plan(), FakeDevice(wrong_at(ragged)))
+    found = statuses(ledger)
+    assert (found["safe"], found["whole_tiles"], found["any_shape"]) == ("pass", "pass", "fail")
+    assert verdicts(ledger)["any_shape"] == ["wrong_answer"]
+
+
+def test_a_wrong_whole_tile_skips_any_shape() -> None:
+    found = statuses(check(a_plan(), FakeDevice(wrong_at(lambda shape: True))))
+    assert (found["whole_tiles"], found["any_shape"]) == ("fail", "skipped")
+
+
+def test_a_failure_is_shrunk_to_the_smallest_shape() -> None:
+    ledger = check(a_plan(), FakeDevice(wrong_at(lambda shape: shape.k > 8)))
+    ledger_of_k = check(a_plan(), FakeDevice(wrong_at(lambda s: s.k > 8 and ragged(s))))
+    assert statuses(ledger)["whole_tiles"] == "fail"
+    shape = next(o.findings[0].shape for o in ledger_of_k.outcomes if o.check == "any_shape")
+    assert shape is not None
+    assert shape.k == 9
+    assert shape.m * shape.n <= 2
+
+
+def test_what_the_device_sees_fails_safe_and_skips_nothing() -> None:
+    ledger = check(a_plan(), FakeDevice(seen_at(ragged, OUTSIDE)))
+    found = statuses(ledger)
+    assert (found["safe"], found["whole_tiles"], found["any_shape"]) == ("fail", "pass", "fail")
+    assert verdicts(ledger)["any_shape"] == ["out_of_bounds"]
+
+
+def test_the_cause_comes_before_the_wrong_answer_it_gives() -> None:
+    def behave(build: Build, launch: Launch, number: int) -> Run:
+        run = wrong_at(lambda shape: True)(build, launch, number)
+        return replace(run, findings=(OUTSIDE,))
+
+    found = verdicts(check(a_plan(), FakeDevice(behave)))
+    assert found["whole_tiles"][0] == "out_of_bounds"
+    assert "wrong_answer" in found["whole_tiles"]
+
+
+def test_a_timeout_is_waited_for_once_and_fails_every_later_check() -> None:
+    device = FakeDevice(never_ends)
+    ledger = check(a_plan(), device)
+    assert len(device.launches) == 1
+    failed = dict.fromkeys(("safe", "whole_tiles"), "fail")
+    assert statuses(ledger) == {"compiles": "pass", **failed, "any_shape": "skipped"} | NOT_BUILT
+    assert verdicts(ledger)["whole_tiles"] == ["timeout"]
+
+
+def test_a_timeout_at_a_drawn_shape_is_not_shrunk() -> None:
+    known = set(PINNED)
+
+    def behave(build: Build, launch: Launch, number: int) -> Run:
+        shape = shape_of(launch)
+        ends = shape in known or not ragged(shape)
+        return (right if ends else never_ends)(build, launch, number)
+
+    device = FakeDevice(behave)
+    ledger = check(a_plan(), device)
+    assert sum(ragged(shape) and shape not in known for shape in device.launches) == 1
+    assert verdicts(ledger) == {"safe": ["timeout"], "whole_tiles": ["timeout"]}
+
+
+def test_a_fault_of_ours_is_no_failure_and_is_not_shrunk() -> None:
+    faults = 0
+
+    def behave(build: Build, launch: Launch, number: int) -> Run:
+        nonlocal faults
+        if ragged(shape_of(launch)) and shape_of(launch) not in PINNED:
+            faults += 1
+            raise GraderFault("The worker ended. This is not about your kernel.")
+        return right(build, launch, number)
+
+    found = statuses(check(a_plan(), FakeDevice(behave)))
+    assert (found["safe"], found["any_shape"]) == ("grader_error", "grader_error")
+    assert found["whole_tiles"] == "pass"
+    assert faults == 2  # one for each check that met it
+
+
+def test_an_unexpected_exception_is_the_graders_error_and_is_logged() -> None:
+    def behave(build: Build, launch: Launch, number: int) -> Run:
+        raise ZeroDivisionError("a bug of ours")
+
+    ledger = check(a_plan(), FakeDevice(behave))
+    outcome = next(o for o in ledger.outcomes if o.check == "whole_tiles")
+    assert outcome.status.value == "grader_error"
+    assert "a bug of ours" not in outcome.detail
+    assert "a bug of ours" in outcome.log
+
+
+def test_a_result_that_changes_between_runs_is_found() -> None:
+    def behave(build: Build, launch: Launch, number: int) -> Run:
+        run = right(build, launch, number)
+        c = launch.operands[2].values(run.images[2])
+        c *= 1 + (number % 2) * 2.0**-22  # within rounding, but not the same bits
+        return run
+
+    found = verdicts(check(a_plan(), FakeDevice(behave)))
+    assert found["whole_tiles"] in (["not_deterministic"], ["wrong_answer"])
+
+
+@pytest.mark.parametrize("state", ["missing", "not_started"])
+def test_a_file_that_is_not_there_or_untouched_is_not_built(state: str) -> None:
+    device = FakeDevice()
+    ledger = check(a_plan(an_entry(state=state)), device)
+    assert device.builds == 0
+    skipped = dict.fromkeys(("compiles", "safe", "whole_tiles", "any_shape"), "skipped")
+    assert statuses(ledger) == skipped | NOT_BUILT
+    assert {o.reason for o in ledger.outcomes if o.status.value == "skipped"} == {state}
+
+
+def test_one_shape_is_all_that_runs_when_one_is_asked_for() -> None:
+    device = FakeDevice()
+    ledger = check(a_plan(shape=Shape(9, 10, 11)), device)
+    assert set(device.launches) == {Shape(9, 10, 11)}
+    found = statuses(ledger)
+    assert (found["whole_tiles"], found["any_shape"]) == ("skipped", "pass")
+
+
+def test_nvcc_decides_what_compiles_where_there_is_one() -> None:
+    def rejects(exercise: Exercise, submission: Submission) -> tuple[Finding, ...]:
+        return (SYNTAX,)
+
+    ledger = check(a_plan(), FakeDevice(), nvcc=rejects)
+    assert statuses(ledger)["compiles"] == "fail"
+
+
+def test_what_only_the_simulators_compiler_rejects_is_not_graded() -> None:
+    device = FakeDevice()
+    device.refuse = (SYNTAX,)
+    found = statuses(check(a_plan(), device, nvcc=lambda exercise, submission: ()))
+    assert (found["compiles"], found["whole_tiles"]) == ("pass", "not_graded")
+
+
+def test_all_devices_of_an_exercise_come_before_the_next_exercise() -> None:
+    plan = a_plan(an_entry(), an_entry(an_exercise("03_padded")))
+    ledger = check(plan, FakeDevice(), FakeDevice(kind="gpu"))
+    order = list(dict.fromkeys((o.exercise, o.device) for o in ledger.outcomes))
+    pairs = [(e, d) for e in ("02_tiled", "03_padded") for d in ("simulator", "gpu")]
+    assert order == pairs
+
+
+def test_a_kernel_that_is_slow_on_every_shape_runs_out_of_time_altogether() -> None:
+    device = FakeDevice()
+    ledger = check(a_plan(), device, budget_s=0.0)
+    assert set(device.launches) == {PINNED[0]}
+    assert verdicts(ledger) == {"safe": ["timeout"], "whole_tiles": ["timeout"]}
+
+
+def test_a_shape_with_too_many_block_rows_is_not_launched() -> None:
+    device = FakeDevice()
+    ledger = check(a_plan(shape=Shape(8 * 65536, 8, 8)), device)
+    assert device.launches == []
+    assert verdicts(ledger)["whole_tiles"] == ["bad_launch"]

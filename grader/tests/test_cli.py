@@ -1,0 +1,280 @@
+"""The command line: what it accepts, what it refuses in one line, and what it leaves behind."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from grader import cli, commands
+from grader.driver import find_driver
+from grader.exercise import PROJECT, load_all
+
+NAIVE = (PROJECT / "exercises" / "01_naive" / "solution.cu").read_text(encoding="utf-8")
+
+KERNEL = """#include "launch.cuh"
+__global__ void matmul_naive(const float *A, const float *B, float *C, int M, int N, int K) {{
+    {body}
+}}
+LAUNCH_CONFIG(.block_x = 8, .block_y = 8, .tile_m = 8, .tile_n = 8);
+"""
+ENDLESS = KERNEL.format(body="volatile int going = 1; while (going) { }")
+PRINTS = KERNEL.format(
+    body='if (threadIdx.x + threadIdx.y == 0) printf("hello \\033[31m%d\\n", M);'
+)
+
+
+def grader(*arguments: str | Path, **environment: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [sys.executable, "-m", "grader", *map(str, arguments)],
+        capture_output=True,
+        check=False,
+        cwd=PROJECT,
+        env={**os.environ, **environment},
+        text=True,
+        timeout=120,
+    )
+
+
+def grade_here(folder: Path, output: Path, *more: str) -> tuple[int, str, dict[str, Any]]:
+    """Exit status, output, and record of a grading on the simulator."""
+    done = grader(
+        "grade", folder, "--device", "simulator", "--output", output, "--seed", "1", *more
+    )
+    assert "Traceback" not in done.stdout + done.stderr
+    record = json.loads((output / "results.json").read_text(encoding="utf-8"))
+    return done.returncode, done.stdout, record
+
+
+def submission(folder: Path, text: str) -> Path:
+    folder.mkdir(exist_ok=True)
+    (folder / "01_naive.cu").write_text(text, encoding="utf-8")
+    return folder
+
+
+def refused(capsys: pytest.CaptureFixture[str], *arguments: str | Path) -> str:
+    """The one line that goes with exit status 2."""
+    try:
+        status = cli.main([str(argument) for argument in arguments])
+    except SystemExit as left:
+        status = int(left.code or 0)
+    told = capsys.readouterr()
+    assert status == 2
+    assert told.out == ""
+    assert told.err.count("\n") == 1
+    return told.err
+
+
+@pytest.fixture(autouse=True)
+def _signals() -> Any:
+    """`main` installs handlers for its process; here that is the tests' own."""
+    kept = [(number, signal.getsignal(number)) for number in (signal.SIGTERM, signal.SIGINT)]
+    yield
+    for number, handler in kept:
+        signal.signal(number, handler)
+
+
+def test_no_verb_prints_the_help(capsys: pytest.CaptureFixture[str]) -> None:
+    assert cli.main([]) == 0
+    told = capsys.readouterr().out
+    assert all(verb in told for verb in ("test", "run", "grade", "demo", "doctor", "starter"))
+
+
+@pytest.mark.parametrize(
+    ("arguments", "named"),
+    [
+        (["tset"], "tset"),
+        (["test", "--exercise", "tilde"], 'Did you mean "tiled"?'),
+        (["test", "--exercise", "tiled", "--shape", "3x3"], "33x17x65"),
+        (["test", "--exercise", "tiled", "--shape", "0x3x3"], "zero"),
+        (["test", "--shape", "3x3x3"], "EX=tiled"),
+        (["test", "--seed", "many"], "seed"),
+        (["test", "--seed", "-1"], "seed"),
+        (["test", "--device", "tpu"], "tpu"),
+        (["test", "nowhere"], "nowhere does not exist"),
+        (["test", "README.md"], "README.md"),
+        (["grade"], "--solutions"),
+        (["grade", "starter", "--solutions"], "--solutions"),
+        (["grade", "starter", "--exercise", "warmup"], "warmup"),
+        (["run"], "make run EX=tiled"),
+        (["run", "--exercise", "tiled", "--shape", "17x3x3"], "too large to print"),
+    ],
+)
+def test_wrong_usage_is_one_line(
+    arguments: list[str], named: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert named in refused(capsys, *arguments)
+
+
+def test_an_output_folder_that_cannot_be_written_is_refused_before_grading(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "file").write_text("")
+    told = refused(capsys, "grade", PROJECT / "starter", "--output", tmp_path / "file")
+    assert "cannot be written" in told
+
+
+@pytest.mark.skipif(bool(find_driver().gpus), reason="this machine has a GPU")
+def test_the_gpu_is_refused_where_there_is_none(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    told = refused(capsys, "grade", PROJECT / "starter", "--device", "gpu", "--output", tmp_path)
+    assert "This is not about your kernel." in told
+    assert "simulator" in told
+    assert os.listdir(tmp_path) == []
+
+
+def test_an_error_in_an_exercise_is_one_line_with_file_and_key(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    shutil.copytree(PROJECT / "exercises", tmp_path / "exercises")
+    with (tmp_path / "exercises" / "02_tiled" / "exercise.toml").open("a") as file:
+        file.write("\n[pionts]\nsafe = 1\n")
+    monkeypatch.setattr(commands, "PROJECT", tmp_path)
+    told = refused(capsys, "grade", PROJECT / "starter", "--output", tmp_path / "out")
+    assert "02_tiled/exercise.toml" in told
+    assert '"pionts"' in told
+
+
+def test_untouched_starters_are_no_failure_and_lead_to_the_warm_up() -> None:
+    done = grader("test", "--device", "simulator")
+    assert done.returncode == 0
+    assert done.stdout.count(": not started") == 4
+    assert done.stdout.endswith("Next: open starter/00_warmup.cu, then: make test EX=warmup\n")
+
+
+def test_missing_files_score_zero_and_others_are_listed_as_ignored(tmp_path: Path) -> None:
+    folder = tmp_path / "my submission"
+    folder.mkdir()
+    for name in ("conftest.py", "results.json", "05_more.cu"):
+        (folder / name).write_text("raise SystemExit\n")
+    status, told, record = grade_here(folder, tmp_path / "out")
+    assert status == 0
+    assert "05_more.cu, conftest.py, results.json" in told
+    assert {one["status"] for one in record["exercises"]} == {"missing"}
+    assert record["score"]["earned"] == 0
+
+
+def make_directory(path: Path) -> None:
+    path.mkdir()
+
+
+def make_link_out(path: Path) -> None:
+    path.symlink_to("/etc/hostname")
+
+
+BAD_FILES: dict[str, Callable[[Path], Any]] = {
+    "empty": lambda path: path.write_bytes(b""),
+    "binary": lambda path: path.write_bytes(bytes(range(256))),
+    "5 MB": lambda path: path.write_bytes(b"// a comment\n" * 400_000),
+    "folder": make_directory,
+    "link out": make_link_out,
+    "not UTF-8": lambda path: path.write_bytes(b"// caf\xe9\n" + NAIVE.encode()),
+}
+
+
+@pytest.mark.parametrize("what", BAD_FILES)
+def test_a_file_that_is_no_source_fails_compiles_with_a_clear_message(
+    what: str, tmp_path: Path
+) -> None:
+    folder = tmp_path / "submission"
+    folder.mkdir()
+    BAD_FILES[what](folder / "01_naive.cu")
+    status, told, record = grade_here(folder, tmp_path / "out", "--exercise", "naive")
+    compiles = record["exercises"][0]["checks"][0]
+    assert status == 1
+    assert (compiles["status"], compiles["verdict"]) == ("fail", "rejected")
+    assert compiles["message"].split()[0] in told
+    assert "01_naive.cu" in compiles["locations"][0]["file"]
+
+
+def test_a_solution_earns_what_the_simulator_can_grade_and_a_seed_repeats_it(
+    tmp_path: Path,
+) -> None:
+    def timeless(record: dict[str, Any]) -> dict[str, Any]:
+        for check in record["exercises"][0]["checks"]:
+            check["seconds"] = 0
+        return {**record, "created": ""}
+
+    folder = submission(tmp_path / "right", NAIVE.replace("\n", "\r\n"))
+    first = grade_here(folder, tmp_path / "first", "--exercise", "naive")
+    again = grade_here(folder, tmp_path / "again", "--exercise", "01")
+    assert first[0] == 0
+    assert first[2]["score"] == {"earned": 14, "points": 20, "not_graded": 6}
+    assert timeless(first[2]) == timeless(again[2])
+
+
+def test_settings_of_pytest_in_the_environment_change_nothing(tmp_path: Path) -> None:
+    folder = submission(tmp_path / "wrong", KERNEL.format(body=""))
+    done = grader(
+        *("grade", folder, "--exercise", "naive", "--device", "simulator", "--output", tmp_path),
+        PYTEST_ADDOPTS="--no-such-option",
+        PYTEST_PLUGINS="no_such_plugin",
+    )
+    assert done.returncode == 1
+    assert "No element of C was written" in done.stdout
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
+def test_an_interrupted_grading_leaves_a_record_and_no_process(
+    number: signal.Signals, tmp_path: Path
+) -> None:
+    folder = submission(tmp_path / "endless", ENDLESS)
+    command = [sys.executable, "-m", "grader", "grade", str(folder), "--output", str(tmp_path)]
+    command += ["--device", "simulator", "--exercise", "naive", "--plain"]
+    with subprocess.Popen(
+        command, cwd=PROJECT, stdout=subprocess.PIPE, text=True, start_new_session=True
+    ) as process:
+        assert process.stdout is not None
+        assert process.stdout.readline().startswith("Checking 01_naive")
+        process.send_signal(number)
+        told, _ = process.communicate(timeout=60)
+    assert process.returncode == 2
+    assert "Interrupted" in told
+    record = json.loads((tmp_path / "results.json").read_text(encoding="utf-8"))
+    assert record["exercises"][0]["status"] == "grader_error"
+    assert _group_is_gone(process.pid)
+
+
+def _group_is_gone(group: int) -> bool:
+    """Also Python's own helper of spawned processes ends, a moment after us."""
+    for _ in range(100):
+        try:
+            os.killpg(group, 0)
+        except ProcessLookupError:
+            return True
+        time.sleep(0.1)
+    return False
+
+
+def test_run_prints_the_matrices_and_what_the_kernel_prints(tmp_path: Path) -> None:
+    folder = submission(tmp_path / "prints", PRINTS)
+    done = grader("run", folder, "--exercise", "naive", "--shape", "2x3x4")
+    assert done.returncode == 1
+    for part in ("A (M x K = 2 x 4)", "B (K x N = 4 x 3)", "C (M x N = 2 x 3)", "C should be"):
+        assert part in done.stdout
+    assert "?! ?! ?!" in done.stdout.replace("  ", " ")
+    assert "hello" in done.stdout
+    assert "\x1b" not in done.stdout
+
+
+def test_run_says_so_when_c_is_right(tmp_path: Path) -> None:
+    done = grader("run", submission(tmp_path / "right", NAIVE), "--exercise", "naive")
+    assert done.returncode == 0
+    assert "C is right." in done.stdout
+    assert "!" not in done.stdout
+
+
+def test_every_exercise_can_be_named_in_three_ways() -> None:
+    for exercise in load_all(PROJECT):
+        for word in (exercise.name, exercise.name[:2], exercise.short):
+            assert commands.exercises(word) == (exercise,)

@@ -1,0 +1,134 @@
+"""`make` alone is the list of commands; values and paths with spaces arrive whole."""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from grader.exercise import PROJECT
+
+MAKE = shutil.which("make")
+MAKEFILE = PROJECT / "Makefile"
+# Prints each of its arguments in brackets, as every Python command of the Makefile would get them.
+FAKE_PYTHON = """#!/bin/sh
+for word in "$@"; do printf '[%s]' "$word"; done
+echo
+exit ${STATUS:-0}
+"""
+
+
+@pytest.fixture
+def project(tmp_path: Path) -> Path:
+    """A project in a folder with a space, set up already: its Python prints what it is given."""
+    folder = tmp_path / "my course"
+    (folder / ".venv" / "bin").mkdir(parents=True)
+    (folder / "requirements").mkdir()
+    shutil.copy(MAKEFILE, folder)
+    for name in ("base", "dev", "gpu", "pycuda"):
+        (folder / "requirements" / f"{name}.txt").touch()
+    for name in ("base", "dev", "gpu"):
+        (folder / ".venv" / f"{name}.stamp").touch()
+    python = folder / ".venv" / "bin" / "python"
+    python.write_text(FAKE_PYTHON)
+    python.chmod(0o755)
+    return folder
+
+
+def make(folder: Path, *words: str, **environment: str) -> subprocess.CompletedProcess[str]:
+    assert MAKE is not None
+    # make hands its own flags and variables to what it calls; these tests start afresh.
+    inherited = {k: v for k, v in os.environ.items() if not k.startswith(("MAKE", "MFLAGS"))}
+    for name in ("EX", "SHAPE", "DEVICE", "SEED", "SUBMISSION", "OUTPUT", "PYTEST_ARGS"):
+        inherited.pop(name, None)
+    return subprocess.run(
+        (MAKE, *words),
+        cwd=folder,
+        env={**inherited, **environment},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+
+
+def test_make_alone_lists_every_target_with_one_line() -> None:
+    done = make(PROJECT)
+    assert done.returncode == 0
+    listed = re.findall(r"^  make ([a-z-]+) +\S", done.stdout, re.MULTILINE)
+    phony = re.search(r"^\.PHONY: (help .*)$", MAKEFILE.read_text(), re.MULTILINE)
+    assert phony is not None
+    assert sorted(listed) == sorted(set(phony[1].split()) - {"help"})
+
+
+def test_test_hands_over_exercise_shape_device_and_seed(project: Path) -> None:
+    words = ("EX=tiled", "SHAPE=33x17x65", "DEVICE=gpu", "SEED=7")
+    done = make(project, "test", *words)
+    assert done.stdout == (
+        "[-m][grader][test][--exercise][tiled][--shape][33x17x65][--device][gpu][--seed][7]\n"
+    )
+
+
+def test_what_is_not_given_is_not_handed_over(project: Path) -> None:
+    assert make(project, "test").stdout == "[-m][grader][test]\n"
+    assert make(project, "grade").stdout == "[-m][grader][grade][starter][--output][results]\n"
+
+
+@pytest.mark.parametrize("name", ["two words", "it's", 'say "hi"', "a;echo b"])
+def test_the_name_of_a_submission_arrives_as_one_word(project: Path, name: str) -> None:
+    done = make(project, "grade", f"SUBMISSION={name}", "OUTPUT=out put")
+    assert done.stdout == f"[-m][grader][grade][{name}][--output][out put]\n"
+
+
+def test_the_verdict_of_the_command_is_that_of_make(project: Path) -> None:
+    assert make(project, "test", STATUS="1").returncode != 0
+
+
+def test_check_runs_from_fast_to_slow_and_ends_with_the_tests(project: Path) -> None:
+    done = make(project, "check", "PYTEST_ARGS=--expected-skips=gpu,nvcc -x")
+    steps = [line for line in done.stdout.splitlines() if line.startswith("[")]
+    assert [re.findall(r"\[([^]]*)\]", step)[1] for step in steps] == [
+        *("ruff", "ruff", "grader.starters", "mypy", "pytest"),
+    ]
+    assert steps[-1].endswith("[-m][not long][--expected-skips=gpu,nvcc][-x]")
+
+
+def test_changed_requirements_set_up_anew(project: Path) -> None:
+    later = (project / ".venv" / "base.stamp").stat().st_mtime + 10
+    os.utime(project / "requirements" / "base.txt", (later, later))
+    done = make(project, "test", "PYTHON=no-such-python")
+    assert done.returncode != 0
+    assert "no-such-python not found. Next: " in done.stderr
+
+
+def test_a_broken_venv_is_set_up_anew(project: Path) -> None:
+    python = project / ".venv" / "bin" / "python"
+    python.unlink()
+    python.symlink_to("/nowhere/python3")
+    assert "no-such-python not found" in make(project, "test", "PYTHON=no-such-python").stderr
+
+
+def test_an_old_python_is_named_with_what_to_do(project: Path) -> None:
+    old = project / "old python"
+    old.write_text("#!/bin/sh\ntest $1 = --version && echo Python 3.9.1\nexit 1\n")
+    old.chmod(0o755)
+    done = make(project, "setup", f"PYTHON={old}")
+    assert done.returncode != 0
+    assert "is Python 3.9.1, but 3.11 or newer is needed. Next: " in done.stderr
+    assert (project / ".venv" / "base.stamp").exists()  # what was there is not thrown away
+
+
+def test_the_wheelhouse_may_lie_in_a_folder_with_a_space(project: Path) -> None:
+    (project / ".venv" / "dev.stamp").unlink()
+    done = make(project, "lint", "WHEELHOUSE=my wheels")
+    assert "[--no-index][--find-links][my wheels][-r][requirements/dev.txt]" in done.stdout
+
+
+def test_the_makefile_uses_nothing_newer_than_make_3_81() -> None:
+    text = MAKEFILE.read_text()
+    for newer in ("!=", "::=", ".ONESHELL", "$(file ", "undefine", "$(intcmp", "$(let"):
+        code = re.sub(r"^\t.*$", "", text, flags=re.MULTILINE)  # recipes are the shell's
+        assert newer not in code

@@ -1,0 +1,238 @@
+"""Every kind of finding has words, in the form fact, place, next step."""
+# ruff: noqa: E501 - a table is read across
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from types import MappingProxyType
+from typing import Any
+
+import pytest
+
+from grader.finding import Finding, Location
+from grader.messages import TEXTS, describe
+from grader.problems.matmul import Shape
+from grader.tests.emulated import exercise
+from grader.verdict import Verdict
+
+WHO = {"thread": [3, 0], "block": [0, 1]}
+ELEMENT = {
+    "row": 16,
+    "col": 0,
+    "block": [0, 2],
+    "in_tile": [0, 0],
+    "got": 0.0,
+    "expected": 3.0,
+    "count": 9,
+    "of": 153,
+    "box": [16, 16, 0, 8],
+}
+TAIL = {**ELEMENT, "full_rows": 16, "full_cols": 8}
+SPAN = {**ELEMENT, "step": 1, "steps": 3, "first_k": 8, "last_k": 15}
+LOST = {**ELEMENT, "units": 183.5, "limit": 16.0, "wrong": 100}
+GLOBAL = {"operand": "A", "row": 17, "col": 2, "rows": 17, "cols": 4, "count": 3, **WHO}
+
+# One example at least for each kind: verdict, facts.
+EXAMPLES: list[tuple[str, Verdict, Mapping[str, Any]]] = [
+    ("compile_error", Verdict.COMPILE_ERROR, {"compiler": "g++", "message": "'x' was not declared in this scope", "count": 3}),
+    ("compile_error", Verdict.COMPILE_ERROR, {"compiler": "nvcc", "message": "word " * 200, "count": 1}),
+    ("missing_kernel", Verdict.MISSING_KERNEL, {"kernel": "matmul_tiled", "found": ["matmul", "mm"]}),
+    ("missing_kernel", Verdict.MISSING_KERNEL, {"kernel": "matmul_tiled", "found": []}),
+    ("missing_config", Verdict.MISSING_KERNEL, {}),
+    ("wrong_signature", Verdict.WRONG_SIGNATURE, {"kernel": "matmul_tiled", "found": "matmul_tiled(float*, const float*, const float*, int, int, int)", "expected": "matmul_tiled(const float*, const float*, float*, int, int, int)"}),
+    ("bad_launch", Verdict.BAD_LAUNCH, {"what": "threads of a block", "value": 2000, "limit": 1024}),
+    ("launch_resources", Verdict.BAD_LAUNCH, {}),
+    ("forbidden_include", Verdict.REJECTED, {"header": "/etc/passwd", "allowed": ["cstdint", "launch.cuh"], "form": "path", "nearest": ""}),
+    ("forbidden_include", Verdict.REJECTED, {"header": "vector", "allowed": [f"header_{i}.h" for i in range(90)], "form": "header", "nearest": ""}),
+    ("forbidden_include", Verdict.REJECTED, {"header": "launch.h", "allowed": ["launch.cuh"], "form": "header", "nearest": "launch.cuh"}),
+    ("forbidden_include", Verdict.REJECTED, {"header": "__has_include", "allowed": [], "form": "probe", "nearest": ""}),
+    ("forbidden_include", Verdict.REJECTED, {"header": "#embed x", "allowed": [], "form": "directive", "nearest": ""}),
+    ("forbidden_include", Verdict.REJECTED, {"header": "HEADER", "allowed": [], "form": "macro", "nearest": ""}),
+    ("forbidden_include", Verdict.REJECTED, {"header": ".incbin", "allowed": [], "form": "incbin", "nearest": ""}),
+    ("missing_file", Verdict.REJECTED, {}),
+    ("empty_file", Verdict.REJECTED, {}),
+    ("not_a_file", Verdict.REJECTED, {"type": "folder"}),
+    ("symlink_outside", Verdict.REJECTED, {"target": "/home/someone/a/long/way/from/here/" * 4}),
+    ("unreadable_file", Verdict.REJECTED, {"reason": "permission denied"}),
+    ("binary_file", Verdict.REJECTED, {"encoding": "UTF-16"}),
+    ("binary_file", Verdict.REJECTED, {"encoding": ""}),
+    ("invalid_utf8", Verdict.REJECTED, {"line": 3, "byte": "0xe9"}),
+    ("file_too_large", Verdict.REJECTED, {"bytes": 5_000_000, "limit": 1_000_000}),
+    ("not_positive", Verdict.BAD_LAUNCH, {"what": "block_x", "value": 0, "limit": 1}),
+    ("block_too_wide", Verdict.BAD_LAUNCH, {"what": "block_x", "value": 2000, "limit": 1024}),
+    ("too_many_threads", Verdict.BAD_LAUNCH, {"what": "block_x * block_y", "value": 2048, "limit": 1024, "block_x": 64, "block_y": 32}),
+    ("negative_shared", Verdict.BAD_LAUNCH, {"what": "dynamic_shared", "value": -4, "limit": 0}),
+    ("too_much_static_shared", Verdict.BAD_LAUNCH, {"what": "static shared memory", "value": 65536, "limit": 49152}),
+    ("too_much_shared", Verdict.BAD_LAUNCH, {"what": "shared memory of a block", "value": 300000, "limit": 232448, "static_shared": 0, "dynamic_shared": 300000}),
+    ("too_many_block_rows", Verdict.BAD_LAUNCH, {"what": "tile_m", "value": 70000, "limit": 65535, "rows": 70000}),
+    ("asm_outside_function", Verdict.REJECTED, {}),
+    ("host_code", Verdict.REJECTED, {"name": "main", "form": "main"}),
+    ("host_code", Verdict.REJECTED, {"name": "check", "form": "function"}),
+    ("host_code", Verdict.REJECTED, {"name": "matmul_tiled", "form": "launch"}),
+    ("tensor_cores", Verdict.REJECTED, {"what": "wmma"}),
+    ("device_variables", Verdict.REJECTED, {"bytes": 4 << 20, "limit": 1 << 20}),
+    ("global_access", Verdict.OUT_OF_BOUNDS, {**GLOBAL, "access": "read", "index": 70}),
+    ("global_access", Verdict.OUT_OF_BOUNDS, {**GLOBAL, "access": "write", "index": -1, "row": -1, "col": -1}),
+    ("shared_access", Verdict.OUT_OF_BOUNDS, {"access": "write", "variable": "As", "index": [16, 0], "bytes_past": 4, "dims": [16, 16], **WHO}),
+    ("shared_access", Verdict.OUT_OF_BOUNDS, {"access": "read", "variable": "As", "index": [-1, 15], "bytes_past": -4, "dims": [16, 16], **WHO}),
+    ("shared_access", Verdict.OUT_OF_BOUNDS, {"access": "read", "variable": "shared memory", "index": [], "bytes_past": 0, "dims": [], **WHO}),
+    ("register_array", Verdict.OUT_OF_BOUNDS, {"index": 8, "type": "float [8]", "variable": "sum", "length": 8, **WHO}),
+    ("register_array", Verdict.OUT_OF_BOUNDS, {"index": 8, "type": "float [8]", **WHO}),
+    ("wild_access", Verdict.OUT_OF_BOUNDS, {"access": "read", **WHO}),
+    ("illegal_address", Verdict.OUT_OF_BOUNDS, {}),
+    ("misaligned", Verdict.MISALIGNED, {"access": "read", "bytes": 16, "operand_or_variable": "A", "index": [1, 0], **WHO}),
+    ("misaligned", Verdict.MISALIGNED, {"access": "write", "bytes": 16, "operand_or_variable": "", "index": [], **WHO}),
+    ("misaligned_gpu", Verdict.MISALIGNED, {}),
+    ("guard_written", Verdict.OUT_OF_BOUNDS, {"operand": "C", "before": False, "offset": 1, "count": 7}),
+    ("guard_written", Verdict.OUT_OF_BOUNDS, {"operand": "C", "before": True, "offset": 2, "count": 1}),
+    ("input_modified", Verdict.INPUT_MODIFIED, {"operand": "B", "row": 0, "col": 3, "count": 1}),
+    ("input_modified", Verdict.INPUT_MODIFIED, {"operand": "B", "row": 0, "col": 3, "count": 1, **WHO}),
+    ("assertion", Verdict.CRASH, {"expression": "row < M", **WHO}),
+    ("assertion", Verdict.CRASH, {"expression": "", "thread": [], "block": []}),
+    ("trap", Verdict.CRASH, WHO),
+    ("stack_overflow", Verdict.CRASH, WHO),
+    ("signal", Verdict.CRASH, {"name": "SIGFPE", **WHO}),
+    ("gpu_error", Verdict.CRASH, {"code": 719, "name": "CUDA_ERROR_LAUNCH_FAILED"}),
+    ("timeout", Verdict.TIMEOUT, {"limit_s": 10.0, **WHO}),
+    ("timeout_all", Verdict.TIMEOUT, {"limit_s": 60.0, "shapes": 40}),
+    ("timeout_gpu", Verdict.TIMEOUT, {"limit_s": 10.0}),
+    ("output_limit", Verdict.OUTPUT_LIMIT, {"limit_bytes": 1 << 20}),
+    ("barrier_deadlock", Verdict.DIVERGENT_BARRIER, {"waiting": 200, "missing": 56, "other": [9, 9], **WHO}),
+    ("barrier_missed", Verdict.DIVERGENT_BARRIER, {"missing": 56, "other": [9, 9], **WHO}),
+    ("barrier_split", Verdict.DIVERGENT_BARRIER, {"missing": 0, "other": [9, 9], **WHO}),
+    ("async_copy_size", Verdict.CRASH, {"bytes": 12, "zero_filled": 0, **WHO}),
+    ("not_deterministic", Verdict.NOT_DETERMINISTIC, {"row": 1, "col": 2, "first": 3.0, "second": "nan", "count": 4, "of": 153}),
+    ("nothing_written", Verdict.WRONG_ANSWER, {**ELEMENT, "partial": True, "tile": [16, 16]}),
+    ("nothing_written", Verdict.WRONG_ANSWER, {**ELEMENT, "partial": False, "tile": [16, 16]}),
+    ("unwritten_last_rows", Verdict.WRONG_ANSWER, TAIL),
+    ("unwritten_last_cols", Verdict.WRONG_ANSWER, TAIL),
+    ("unwritten_last_rows_and_cols", Verdict.WRONG_ANSWER, TAIL),
+    ("unwritten_last_corner", Verdict.WRONG_ANSWER, TAIL),
+    ("unwritten_blocks", Verdict.WRONG_ANSWER, {**ELEMENT, "blocks": 3, "of_blocks": 4}),
+    ("unwritten_places", Verdict.WRONG_ANSWER, {**ELEMENT, "places": 32, "of_places": 64}),
+    ("unwritten_somewhere", Verdict.WRONG_ANSWER, ELEMENT),
+    ("grid_axes_swapped", Verdict.WRONG_ANSWER, {**ELEMENT, "grid": [2, 3]}),
+    ("swapped_parameters", Verdict.WRONG_ANSWER, {**ELEMENT, "order": ["M", "K", "N"]}),
+    ("wrong_stride", Verdict.WRONG_ANSWER, {**ELEMENT, "operand": "A", "used": "A[row * N + k]"}),
+    ("wrong_stride", Verdict.WRONG_ANSWER, {**ELEMENT, "operand": "C", "used": "C[row * M + col]"}),
+    ("b_other_layout", Verdict.WRONG_ANSWER, {**ELEMENT, "stored": "NxK", "read_as": "KxN"}),
+    ("transposed", Verdict.WRONG_ANSWER, ELEMENT),
+    ("tile_transposed", Verdict.WRONG_ANSWER, {**ELEMENT, "operand": "B", "tile": 16}),
+    ("shifted", Verdict.WRONG_ANSWER, {**ELEMENT, "down": 1, "right": -1}),
+    ("shifted", Verdict.WRONG_ANSWER, {**ELEMENT, "down": 0, "right": 1}),
+    ("all_alike", Verdict.WRONG_ANSWER, {**ELEMENT, "lines": "rows", "index": "row"}),
+    ("all_zero", Verdict.WRONG_ANSWER, {**ELEMENT, "k": 3, "tile_k": 16}),
+    ("all_zero", Verdict.WRONG_ANSWER, {**ELEMENT, "k": 32, "tile_k": 16}),
+    ("k_tail_dropped", Verdict.WRONG_ANSWER, {**ELEMENT, "used": 16, "k": 17}),
+    ("last_k_tile_missing", Verdict.WRONG_ANSWER, {**ELEMENT, "used": 16, "k": 32}),
+    ("last_k_missing", Verdict.WRONG_ANSWER, {**ELEMENT, "used": 1, "k": 2}),
+    ("first_k_tile_only", Verdict.WRONG_ANSWER, {**ELEMENT, "used": 16, "k": 64}),
+    ("k_stops_early", Verdict.WRONG_ANSWER, {**ELEMENT, "used": 9, "k": 64}),
+    ("first_k_step_missing", Verdict.WRONG_ANSWER, {**ELEMENT, "skipped": 16, "used": 48, "k": 64}),
+    ("only_last_k_step", Verdict.WRONG_ANSWER, {**ELEMENT, "skipped": 63, "used": 1, "k": 64}),
+    ("k_starts_late", Verdict.WRONG_ANSWER, {**ELEMENT, "skipped": 9, "used": 55, "k": 64}),
+    ("tile_stops_early", Verdict.WRONG_ANSWER, {**ELEMENT, "first_place": 0, "last_place": 14, "tile_k": 16}),
+    ("tile_starts_late", Verdict.WRONG_ANSWER, {**ELEMENT, "first_place": 15, "last_place": 15, "tile_k": 16}),
+    ("k_step_missing", Verdict.WRONG_ANSWER, SPAN),
+    ("k_step_twice", Verdict.WRONG_ANSWER, {**SPAN, "last_k": 8}),
+    ("k_step_stale", Verdict.WRONG_ANSWER, {**SPAN, "used_step": 0}),
+    ("k_tail_stale", Verdict.WRONG_ANSWER, {**ELEMENT, "k": 17, "full": 16, "lag": 1}),
+    ("k_tail_unguarded", Verdict.WRONG_ANSWER, {**ELEMENT, "operand": "A and B", "k": 17, "end": 32}),
+    ("k_one_too_far", Verdict.WRONG_ANSWER, {**ELEMENT, "operand": "A and B", "k": 17, "end": 18}),
+    ("k_loop_bound", Verdict.WRONG_ANSWER, {**ELEMENT, "bound": "N", "end": 40, "k": 17}),
+    ("accumulates_into_c", Verdict.WRONG_ANSWER, {**ELEMENT, "got": "NaN"}),
+    ("accumulates_into_c", Verdict.WRONG_ANSWER, {**ELEMENT, "got": 1027.5, "offset": 1024.5}),
+    ("shared_memory_unset", Verdict.WRONG_ANSWER, {**ELEMENT, "got": "NaN"}),
+    ("nan_everywhere", Verdict.WRONG_ANSWER, {**ELEMENT, "got": "NaN", "k": 17, "tile_k": 16}),
+    ("reads_past_end", Verdict.WRONG_ANSWER, {**ELEMENT, "got": "NaN", "operand": "A or B", "k": 16, "tile_k": 16}),
+    ("nan_somewhere", Verdict.WRONG_ANSWER, {**ELEMENT, "got": "NaN"}),
+    ("constant_factor", Verdict.WRONG_ANSWER, {**ELEMENT, "factor": 2.0}),
+    ("constant_offset", Verdict.WRONG_ANSWER, {**ELEMENT, "offset": -1.0}),
+    ("reduced_factors", Verdict.REDUCED_PRECISION, {**LOST, "format": "TF32 or FP16", "bits": 10}),
+    ("reduced_result", Verdict.REDUCED_PRECISION, {**LOST, "format": "BF16", "bits": 7}),
+    ("blurred", Verdict.REDUCED_PRECISION, LOST),
+    ("wrong_everywhere", Verdict.WRONG_ANSWER, ELEMENT),
+    ("wrong_last_rows", Verdict.WRONG_ANSWER, TAIL),
+    ("wrong_last_cols", Verdict.WRONG_ANSWER, TAIL),
+    ("wrong_last_rows_and_cols", Verdict.WRONG_ANSWER, TAIL),
+    ("wrong_last_corner", Verdict.WRONG_ANSWER, TAIL),
+    ("wrong_blocks", Verdict.WRONG_ANSWER, {**ELEMENT, "blocks": 1, "of_blocks": 9}),
+    ("wrong_places", Verdict.WRONG_ANSWER, {**ELEMENT, "places": 8, "of_places": 64}),
+    ("wrong_somewhere", Verdict.WRONG_ANSWER, ELEMENT),
+]  # fmt: skip
+
+# The judge and the devices see these on a launch, so a shape is known.
+BEFORE_LAUNCH = {
+    Verdict.REJECTED,
+    Verdict.COMPILE_ERROR,
+    Verdict.MISSING_KERNEL,
+    Verdict.WRONG_SIGNATURE,
+    Verdict.BAD_LAUNCH,
+}
+
+
+def finding(kind: str, verdict: Verdict, facts: Mapping[str, Any]) -> Finding:
+    shape = None if verdict in BEFORE_LAUNCH else Shape(17, 9, 4)
+    return Finding(verdict, kind, MappingProxyType(dict(facts)), shape=shape)
+
+
+@pytest.mark.parametrize("kind, verdict, facts", EXAMPLES)
+def test_a_message_is_a_short_plain_sentence_with_its_shape(
+    kind: str, verdict: Verdict, facts: Mapping[str, Any]
+) -> None:
+    message = describe(finding(kind, verdict, facts), exercise())
+    text = message.text
+    assert 20 < len(text) < 400
+    assert text.endswith((".", "?"))
+    assert text[0].isupper() or text.startswith(("g++", "nvcc", "#include", "#embed", "__has"))
+    assert "None" not in text
+    assert not re.search(r"[{}\n]|  |\.\.$|'\]|\['", text), text
+    assert ("M=17 N=9 K=4" in text) is (verdict not in BEFORE_LAUNCH)
+    assert message.hint.endswith(".")
+
+
+def test_every_kind_has_an_example_here() -> None:
+    assert {kind for kind, _, _ in EXAMPLES} == set(TEXTS)
+
+
+def test_an_unknown_kind_is_an_error() -> None:
+    with pytest.raises(KeyError):
+        describe(Finding(Verdict.CRASH, "no_such_kind"), exercise())
+
+
+def test_a_tail_is_told_as_fact_place_and_question() -> None:
+    facts = {**TAIL, "full_rows": 16}
+    found = Finding(Verdict.WRONG_ANSWER, "unwritten_last_rows", facts, shape=Shape(17, 1, 4))
+    assert describe(found, exercise()).text == (
+        "C[16][0] was never written (M=17 N=1 K=4). Row 16 lies past the last full tile: does any "
+        "thread compute it?"
+    )
+
+
+def test_a_compile_error_names_its_line() -> None:
+    facts = {"compiler": "nvcc", "message": 'expected a ";"', "count": 1}
+    place = (Location("starter/02_tiled.cu", 28, "error"),)
+    found = Finding(Verdict.COMPILE_ERROR, "compile_error", facts, place)
+    assert 'line 28: expected a ";".' in describe(found, exercise()).text
+
+
+def test_a_file_is_named_as_the_student_knows_it() -> None:
+    place = (Location("starter/02_tiled.cu", 0),)
+    found = Finding(Verdict.REJECTED, "empty_file", {}, place)
+    assert describe(found, exercise()).text.startswith("starter/02_tiled.cu is empty. ")
+
+
+def test_the_hint_for_a_kind_goes_before_that_for_its_verdict() -> None:
+    both = {"unwritten_last_rows": "Of the kind.", "wrong_answer": "Of the verdict."}
+    found = finding("unwritten_last_rows", Verdict.WRONG_ANSWER, TAIL)
+    other = finding("transposed", Verdict.WRONG_ANSWER, ELEMENT)
+    assert describe(found, exercise(hints=both)).hint == "Of the kind."
+    assert describe(other, exercise(hints=both)).hint == "Of the verdict."
+
+
+def test_without_hints_a_small_case_is_offered_to_look_at() -> None:
+    small = Finding(Verdict.WRONG_ANSWER, "transposed", ELEMENT, shape=Shape(3, 4, 5))
+    large = Finding(Verdict.WRONG_ANSWER, "transposed", ELEMENT, shape=Shape(33, 4, 5))
+    assert "make run EX=tiled SHAPE=3x4x5" in describe(small, exercise()).hint
+    assert "exercises/02_tiled/README.md" in describe(large, exercise()).hint

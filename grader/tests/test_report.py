@@ -1,0 +1,212 @@
+"""The report: what a reader learns, with colours and without."""
+
+from __future__ import annotations
+
+import functools
+import sys
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from grader import grading
+from grader.checks.outcome import Outcome, Status
+from grader.finding import Finding, Location
+from grader.problems.matmul import Shape
+from grader.report import line as lines
+from grader.report.line import Line, console, paragraph, show
+from grader.report.next_step import next_lines
+from grader.report.summary import exercise_lines, total_lines
+from grader.report.words import explanation, visible
+from grader.score import Score, score_exercise
+from grader.tests.fake_device import (
+    FakeDevice,
+    a_plan,
+    an_entry,
+    an_exercise,
+    check,
+    ragged,
+    wrong_at,
+)
+from grader.verdict import Verdict
+
+NAMES = ("01_naive", "02_tiled", "03_padded", "04_tuned")
+
+
+def text(produced: Any) -> str:
+    return "\n".join(one.text for one in produced)
+
+
+@functools.cache
+def right() -> Score:
+    """That of a kernel without a fault."""
+    return scored()
+
+
+@functools.cache
+def wrong() -> Score:
+    """That of a kernel that is wrong everywhere."""
+    return scored(FakeDevice(wrong_at(lambda shape: True)))
+
+
+@functools.cache
+def without_guards() -> Score:
+    return scored(FakeDevice(wrong_at(ragged)))
+
+
+def scored(device: FakeDevice | None = None, **changes: Any) -> Score:
+    plan = a_plan(**changes)
+    return grading.score(plan, check(plan, device or FakeDevice()))
+
+
+def report(score: Score) -> str:
+    return text(exercise_lines(score.exercises[0], with_points=True))
+
+
+def four(*states: str) -> tuple[Score, Any]:
+    """A score of four exercises: each "pass" or a state of its file."""
+    entries = [
+        an_entry(an_exercise(name), "started" if state == "pass" else state)
+        for name, state in zip(NAMES, states, strict=True)
+    ]
+    plan = a_plan(*entries)
+    return grading.score(plan, check(plan, FakeDevice())), plan
+
+
+def test_every_check_has_a_row_with_its_status_in_words_and_its_points() -> None:
+    told = report(right())
+    assert "whole tiles pass            2/2" in told
+    assert "efficient   not graded      -/12    not in this version" in told
+    assert "8 of 8 points (17 more are not graded)" in told
+
+
+def test_a_failure_names_checks_verdict_shape_and_the_command_that_repeats_it() -> None:
+    told = report(without_guards())
+    assert "any shape: wrong_answer on the simulator" in told
+    assert "Repeat: make test EX=tiled SHAPE=" in told
+
+
+def test_one_cause_of_two_checks_is_told_once() -> None:
+    told = report(scored(FakeDevice(wrong_at(lambda shape: True)), shape=Shape(8, 8, 8)))
+    assert told.count("Repeat:") == 1
+
+
+def test_a_skipped_check_says_what_it_needs() -> None:
+    told = report(wrong())
+    assert "needs whole tiles" in told
+
+
+def test_points_of_safe_that_do_not_count_are_explained() -> None:
+    told = report(wrong())
+    assert "0/3     counts in full once whole tiles passes" in told
+
+
+def test_places_are_told_with_their_part() -> None:
+    finding = Finding(
+        Verdict.RACE,
+        "not_deterministic",
+        {"row": 0, "col": 0, "first": 1.0, "second": 2.0, "count": 1, "of": 9},
+        (Location("starter/02_tiled.cu", 28, "write"), Location("starter/02_tiled.cu", 31, "read")),
+        Shape(3, 3, 3),
+        "simulator",
+    )
+    outcome = Outcome("02_tiled", "", "safe", "Safe.", Status.FAIL, findings=(finding,))
+    told = text(exercise_lines(score_exercise(an_exercise(), "started", [outcome]), True))
+    assert "At: starter/02_tiled.cu:28 (write), starter/02_tiled.cu:31 (read)" in told
+
+
+def test_a_grader_error_is_told_once_and_is_not_called_a_failure() -> None:
+    outcomes = [
+        Outcome("02_tiled", "", name, "x.", Status.GRADER_ERROR, detail="g++ not found.")
+        for name in ("compiles", "safe")
+    ]
+    told = text(exercise_lines(score_exercise(an_exercise(), "started", outcomes), True))
+    assert told.count("Grader error: g++ not found.") == 1
+    assert "fail" not in told
+
+
+def test_an_untouched_file_is_one_line() -> None:
+    told = report(scored(entries=(an_entry(state="not_started"),)))
+    assert told.strip() == "02_tiled  Tiles in shared memory: not started"
+
+
+def test_the_total_shows_both_numbers_and_why_points_are_missing() -> None:
+    told = text(total_lines(right()))
+    assert "8 of 8 points that can be graded here" in told
+    assert "17 of 25 points are not graded: not in this version" in told
+
+
+def test_untouched_starters_lead_to_the_warm_up() -> None:
+    told = text(next_lines(*four("not_started", "not_started", "not_started", "not_started")))
+    assert "Next: open starter/00_warmup.cu, then: make test EX=warmup" in told
+
+
+def test_after_a_passed_exercise_the_next_untouched_one_follows_with_its_handout() -> None:
+    told = text(next_lines(*four("pass", "not_started", "not_started", "not_started")))
+    assert "Read: exercises/02_tiled/README.md" in told
+    assert "Next: open starter/02_tiled.cu, then: make test EX=tiled" in told
+
+
+def test_a_failure_comes_before_an_untouched_file() -> None:
+    plan = a_plan(an_entry(state="not_started"), an_entry(an_exercise("03_padded")))
+    score = grading.score(plan, check(plan, FakeDevice(wrong_at(ragged))))
+    assert "Next: open starter/03_padded.cu" in text(next_lines(score, plan))
+
+
+def test_all_passed_is_never_told_as_final() -> None:
+    told = text(next_lines(*four("pass", "pass", "pass", "pass")))
+    assert "All public tests passed; the grade uses other shapes" in told
+    assert "make grade" in told
+
+
+def test_the_warm_up_leads_to_the_first_exercise() -> None:
+    warmup = an_exercise("00_warmup", graded=False, points=dict.fromkeys(an_exercise().points, 0))
+    plan = a_plan(an_entry(warmup))
+    told = text(next_lines(grading.score(plan, check(plan, FakeDevice())), plan))
+    assert "Next: open starter/01_naive.cu, then: make test EX=naive" in told
+
+
+def test_control_characters_of_a_kernel_do_not_reach_the_terminal() -> None:
+    assert "\x1b" not in visible("\x1b[2Jhello\x07\tworld\n")
+    assert visible("a\tb\nc") == "a\tb\nc"
+
+
+def test_long_texts_are_wrapped_and_their_lines_kept() -> None:
+    told = list(paragraph("word " * 60 + "\nsecond", indent="  ", first="Hint: "))
+    assert told[0].text.startswith("  Hint: word")
+    assert told[-1].text == "  second"
+    assert max(len(one.text) for one in told) <= 100
+
+
+def test_brackets_in_a_message_are_no_markup(capsys: pytest.CaptureFixture[str]) -> None:
+    show(console(plain=True), [Line((("C[16][0] is [bold]x[/bold]", ""),))])
+    assert capsys.readouterr().out == "C[16][0] is [bold]x[/bold]\n"
+
+
+def test_plain_reports_hold_no_escape_sequences(capsys: pytest.CaptureFixture[str]) -> None:
+    show(console(plain=True), exercise_lines(right().exercises[0], with_points=True))
+    assert "\x1b" not in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("setting", ["1", "anything"])
+def test_no_color_makes_reports_plain(setting: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sys.stdout, "isatty", lambda: True, raising=False)
+    monkeypatch.delenv("NO_COLOR", raising=False)
+    assert not lines.is_plain(False)
+    monkeypatch.setenv("NO_COLOR", setting)
+    assert lines.is_plain(False)
+
+
+@pytest.mark.parametrize(
+    "reason", ["no_gpu", "not_calibrated", "feature", "inconclusive", "not_built"]
+)
+def test_every_reason_has_words(reason: str) -> None:
+    outcome = Outcome("x", "", "fast", "Fast.", Status.NOT_GRADED, reason, "inline PTX")
+    assert explanation(outcome)
+    assert reason == "feature" or reason not in explanation(outcome)
+
+
+@pytest.mark.parametrize("reason", ["compiles", "whole_tiles", "missing", "not_started"])
+def test_every_skip_has_words(reason: str) -> None:
+    outcome = Outcome("x", "", "safe", "Safe.", Status.SKIPPED, reason)
+    assert explanation(replace(outcome))

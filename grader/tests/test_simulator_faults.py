@@ -1,0 +1,222 @@
+"""The simulator names a fault, its place in the source, the thread and the element."""
+
+from __future__ import annotations
+
+import pytest
+
+from grader.problems.matmul import Shape
+from grader.tests.simulated import (
+    BODY_LINE,
+    PRELUDE,
+    SHAPE,
+    both_compilers,
+    build,
+    first,
+    launch,
+    right,
+    run,
+)
+from grader.verdict import Verdict
+
+SHARED = "    __shared__ float As[16][16];\n    __shared__ float Bs[16][16];\n"
+# What a kernel reads back, so that the compiler cannot drop the array.
+USE = "\n    if (As[ty][tx] + Bs[ty][tx] == 12345.0f) C[0] = 1.0f;"
+
+
+@both_compilers
+def test_a_correct_kernel_gives_no_finding_and_the_right_product(family: str) -> None:
+    built = build(family, PRELUDE + "\n    if (row < M && col < N) {"
+                  " float s = 0; for (int k = 0; k < K; ++k) s += A[row * K + k] * B[k * N + col];"
+                  " C[row * N + col] = s; }\n}\n")  # fmt: skip
+    for order in (0, 1, 7):
+        result = launch(family, built, order=order)
+        assert result.findings == ()
+        assert right(built, SHAPE, result)
+
+
+@both_compilers
+def test_an_unguarded_store_is_named_with_row_column_and_thread(family: str) -> None:
+    found = first(run(family, "    C[row * N + col] = 1.0f;"))
+    assert (found.verdict, found.kind) == (Verdict.OUT_OF_BOUNDS, "global_access")
+    assert found.facts["operand"] == "C"
+    assert found.facts["access"] == "write"
+    assert (found.facts["row"], found.facts["col"]) == (17, 0)
+    assert found.facts["thread"] == [0, 1]
+    assert found.facts["block"] == [0, 1]
+    assert [place.line for place in found.locations] == [BODY_LINE]
+
+
+@both_compilers
+def test_an_index_far_outside_ends_the_launch_instead_of_the_worker(family: str) -> None:
+    result = run(family, "    C[row * N + col - 100000000] = 1.0f;")
+    assert first(result).facts["index"] == -100000000
+    assert result.images == ()
+
+
+@both_compilers
+def test_a_null_pointer_is_a_wild_access(family: str) -> None:
+    found = first(run(family, "    *(volatile float *)nullptr = 1.0f;"))
+    assert (found.verdict, found.kind) == (Verdict.OUT_OF_BOUNDS, "wild_access")
+
+
+@both_compilers
+@pytest.mark.parametrize("index", ["As[ty + 16][tx]", "(&As[0][0])[256 + tx]", "As[15][M + tx]"])
+def test_an_index_past_a_shared_array_never_lands_in_the_next(family: str, index: str) -> None:
+    found = first(run(family, SHARED + f"    {index} = 1.0f;{USE}"))
+    assert (found.verdict, found.kind) == (Verdict.OUT_OF_BOUNDS, "shared_access")
+    assert found.facts["variable"] == "As"
+    assert found.facts["index"][0] >= 16
+    assert found.facts["dims"] == [16, 16]
+    assert found.locations[0].line == BODY_LINE + 2
+
+
+@both_compilers
+def test_an_index_before_a_shared_array_is_found(family: str) -> None:
+    body = SHARED + f"    Bs[ty][tx] = 0; (&As[0][0])[tx - 1] = 1.0f;{USE}"
+    assert first(run(family, body)).kind == "shared_access"
+
+
+@both_compilers
+def test_flat_indexing_that_stays_inside_a_shared_array_is_no_fault(family: str) -> None:
+    body = SHARED + f"    Bs[ty][tx] = 0; As[0][ty * 16 + tx] = 1.0f;{USE}"
+    assert run(family, body).findings == ()
+
+
+@both_compilers
+def test_an_index_past_a_register_array_is_found(family: str) -> None:
+    found = first(run(family, "    float acc[4] = {}; acc[tx] = 1.0f; if (acc[M & 3] > 9) return;"))
+    assert (found.verdict, found.kind) == (Verdict.OUT_OF_BOUNDS, "register_array")
+    assert found.facts["index"] == 4
+    assert found.facts["variable"] == "acc"
+    assert found.locations[0].line == BODY_LINE
+
+
+@both_compilers
+@pytest.mark.parametrize(
+    ("statement", "name"),
+    [
+        ("float4 v = *reinterpret_cast<const float4 *>(A + 1);", "A"),
+        ("float4 v = *reinterpret_cast<float4 *>(&As[0][1]);", "As"),
+        ("float4 v = *reinterpret_cast<float4 *>(&As[ty][tx / 4 * 4 + 1]);", "As"),
+    ],
+)
+def test_a_misaligned_float4_is_one_access_of_16_bytes(
+    family: str, statement: str, name: str
+) -> None:
+    body = SHARED + f"    As[ty][tx] = Bs[ty][tx] = 0; __syncthreads();\n    {statement}"
+    found = first(run(family, body + " if (v.x + v.w == 12345.0f) C[0] = 1.0f;"))
+    assert (found.verdict, found.kind) == (Verdict.MISALIGNED, "misaligned")
+    assert found.facts["bytes"] == 16
+    assert found.facts["operand_or_variable"] == name
+    assert found.locations[0].line == BODY_LINE + 3
+
+
+@both_compilers
+def test_a_struct_of_four_floats_needs_no_alignment(family: str) -> None:
+    before = "struct Four { float value[4]; };\n"
+    body = (
+        "    Four four = *reinterpret_cast<const Four *>(A + 1);"
+        " if (four.value[tx & 3] == 12345.0f) C[0] = 1.0f;"
+    )
+    assert run(family, body, before=before).findings == ()
+
+
+@both_compilers
+def test_a_write_to_an_input_is_found(family: str) -> None:
+    found = first(run(family, "    if (row == 2 && col == 3) const_cast<float *>(A)[2 * K] = 9;"))
+    assert (found.verdict, found.kind) == (Verdict.INPUT_MODIFIED, "input_modified")
+    assert (found.facts["operand"], found.facts["row"], found.facts["col"]) == ("A", 2, 0)
+
+
+@both_compilers
+@pytest.mark.parametrize(
+    ("statement", "kind"),
+    [("assert(row < 5);", "assertion"), ("if (row == 5) __trap();", "trap")],
+)
+def test_a_kernel_that_stops_itself_crashes_by_name(family: str, statement: str, kind: str) -> None:
+    found = first(run(family, f"    {statement}", before="#include <cassert>\n"))
+    assert (found.verdict, found.kind) == (Verdict.CRASH, kind)
+    assert found.facts["thread"] == [0, 5]
+    assert found.locations[0].line == BODY_LINE + 1
+
+
+@both_compilers
+def test_endless_recursion_is_a_stack_overflow_and_the_next_launch_works(family: str) -> None:
+    before = (
+        "__device__ int deep(int n) {"
+        " volatile int a[64]; a[n & 63] = n; return n ? deep(n - 1) + a[n & 63] : 0; }\n"
+    )
+    found = first(run(family, "    if (deep(1 << 20) == 7) return;", before=before))
+    assert (found.verdict, found.kind) == (Verdict.CRASH, "stack_overflow")
+    assert found.locations[0].line == 1
+    assert run(family, "").findings == ()
+
+
+@both_compilers
+def test_an_endless_loop_is_stopped_and_its_line_named(family: str) -> None:
+    body = "    while (*(volatile const float *)A < 1e9f) {\n    }"
+    built = build(family, PRELUDE + body + "}\n")
+    result = launch(family, built, timeout_s=0.2)
+    assert (first(result).verdict, first(result).kind) == (Verdict.TIMEOUT, "timeout")
+    assert first(result).locations[0].line == BODY_LINE
+    assert result.images == ()
+
+
+@both_compilers
+def test_printing_is_kept_up_to_a_limit(family: str) -> None:
+    little = run(family, '    if (row + col == 0) printf("K is %d, A[0] is %.1f\\n", K, A[0]);')
+    assert little.output.startswith("K is 19, A[0] is ")
+    assert little.findings == ()
+    much = run(family, '    for (int i = 0; i < 100; ++i) printf("%d %d %d\\n", tx, ty, i);')
+    assert first(much).kind == "output_limit"
+    assert len(much.output) <= 64 * 1024
+
+
+@both_compilers
+@pytest.mark.parametrize(
+    ("statement", "kind"),
+    [
+        ("if (tx < 4) __syncthreads();", "barrier_missed"),
+        ("if (tx < 4) return; __syncthreads();", "barrier_missed"),
+        ("if (tx < 4) __syncthreads(); else __syncthreads();", "barrier_split"),
+        ("if (tx < 4) __syncwarp(); else __syncthreads();", "barrier_deadlock"),
+    ],
+)
+def test_a_barrier_that_not_all_threads_reach_is_found(
+    family: str, statement: str, kind: str
+) -> None:
+    found = first(run(family, f"    {statement}"))
+    assert (found.verdict, found.kind) == (Verdict.DIVERGENT_BARRIER, kind)
+    assert found.locations[0].line == BODY_LINE
+
+
+@both_compilers
+def test_a_stage_read_before_its_copy_is_waited_for_holds_the_old_values(family: str) -> None:
+    before = "#include <cuda_pipeline.h>\n"
+    body = (
+        "    __shared__ float stage[256];\n"
+        "    stage[ty * 16 + tx] = -1.0f;\n"
+        "    __pipeline_memcpy_async(&stage[ty * 16 + tx], A, 4);\n"
+        "    __pipeline_commit();\n"
+        "    float early = stage[ty * 16 + tx];\n"
+        "    __pipeline_wait_prior(0);\n"
+        '    if (row + col == 0) printf("%d %d", early == -1.0f, stage[0] == A[0]);\n'
+    )
+    result = run(family, body, before=before)
+    assert (result.output, result.findings) == ("1 1", ())
+
+
+@both_compilers
+def test_memcpy_into_an_array_that_is_too_small_is_found(family: str) -> None:
+    body = SHARED + f"    memcpy(&As[15][8], A, 4 * N);{USE}"
+    found = first(run(family, body))
+    assert (found.kind, found.facts["variable"]) == ("shared_access", "As")
+
+
+@both_compilers
+def test_results_do_not_depend_on_what_ran_before_in_the_worker(family: str) -> None:
+    built = build(family, PRELUDE + SHARED + USE + "\n    C[0] = As[3][4];\n}\n")
+    small, large = Shape(1, 1, 1), Shape(20, 20, 20)
+    once = launch(family, built, small).images[2]
+    launch(family, built, large)
+    assert (launch(family, built, small).images[2] == once).all()

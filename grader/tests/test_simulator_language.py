@@ -1,0 +1,212 @@
+"""What CUDA C++ allows a kernel to say, the simulator understands."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from grader.simulator import elf
+from grader.simulator.compiler import CONTRACT, INCLUDE, compile_kernel
+from grader.tests.simulated import (
+    BODY_LINE,
+    FINISH,
+    PRELUDE,
+    SHAPE,
+    both_compilers,
+    build,
+    device,
+    launch,
+    right,
+    run,
+    submission,
+)
+from grader.toolchain import find_host_compilers
+
+HEADERS = sorted(path.name for path in INCLUDE.iterdir() if path.name != "vector_types.h")
+
+
+@both_compilers
+@pytest.mark.parametrize(
+    "declaration",
+    [
+        "__shared__ float s[256];",
+        "static __shared__ float s[256];",
+        "__shared__ __align__(16) float s[256];",
+        "__align__(16) __shared__ float s[256];",
+        "__shared__ alignas(16) float s[256];",
+        "alignas(16) __shared__ float s[256];",
+        "alignas(float4) __shared__ float s[256];",
+        "__shared__ float __attribute__((aligned(16))) s[256];",
+        "volatile __shared__ float s[256];",
+        "__shared__ float4 s4[64]; float *s = &s4[0].x;",
+        "struct Tile { float a[16][16]; }; __shared__ Tile t; float *s = &t.a[0][0];",
+        "extern __shared__ float s[];",
+        "extern __shared__ __align__(16) float s[];",
+        "extern __shared__ char raw[]; float *s = reinterpret_cast<float *>(raw);",
+    ],
+)
+def test_every_spelling_of_a_shared_array_works(family: str, declaration: str) -> None:
+    body = (
+        f"    {declaration}\n    s[ty * 16 + tx] = row < M && tx < K ? A[row * K + tx] : 0.0f;"
+        "\n    __syncthreads();\n    float before = s[ty * 16 + (tx ^ 1)];"
+        "\n    if (before == 12345.0f) return;"
+    )
+    prelude = PRELUDE.replace(".tile_n = 16", ".tile_n = 16, .dynamic_shared = 1024")
+    built = build(family, prelude + body + FINISH)
+    assert built.findings == ()
+    result = launch(family, built)
+    assert result.findings == ()
+    assert right(built, SHAPE, result)
+
+
+@both_compilers
+@pytest.mark.parametrize(
+    "body",
+    [
+        "    float4 v = make_float4(1, 2, 3, 4), w = {0.f}, u{1, 2, 3, 4}; v = w; (void)u.x;",
+        "    int2 a = make_int2(tx, ty); uint3 b = make_uint3(1, 2, 3); (void)(a.x + b.z);",
+        "    auto add = [=](int i) { return i + tx; }; if (add(1) < 0) return;",
+        "    if (__ldg(&A[0]) == 12345.0f || fmaf(1.0f, 2.0f, 3.0f) != 5.0f) __trap();",
+        "    if (__syncthreads_count(tx < 4) != 64 || !__syncthreads_or(tx == 3)) __trap();",
+        "    if (__syncthreads_and(tx < 9) || !__syncthreads_and(1)) __trap();",
+        "    if (__shfl_sync(~0u, tx, 3) != 3) __trap();",
+        "    if (__shfl_xor_sync(~0u, tx, 1) != (tx ^ 1)) __trap();",
+        "    int up = __shfl_up_sync(~0u, tx, 1, 16); if (up != (tx ? tx - 1 : 0)) __trap();",
+        "    double d = __shfl_down_sync(~0u, 0.5 * tx, 1, 16); if (d > 8.0) __trap();",
+        "    if (__ballot_sync(~0u, tx == 0) != 0x10001u || !__any_sync(~0u, tx == 5)) __trap();",
+        "    if (__all_sync(~0u, tx < 8) || __popc(__activemask()) != 32) __trap();"
+        " __syncthreads();",
+        "    __shared__ int n; if (tx + ty == 0) n = 0; __syncthreads();"
+        " atomicAdd(&n, 1); __syncthreads(); if (n != 256) __trap();",
+        "    __shared__ unsigned m; if (tx + ty == 0) m = 0; __syncthreads();"
+        " atomicMax(&m, (unsigned)tx); __syncthreads(); if (m != 15) __trap();",
+        "    if (std::min(M, N) != min(M, N) || sqrtf(4.0f) != 2.0f) __trap();",
+        "    if (__float_as_int(1.0f) != 0x3f800000 || __int_as_float(0x3f800000) != 1) __trap();",
+        "    long long begin = clock64(); if (clock64() <= begin) __trap();",
+        "#pragma unroll\n    for (int i = 0; i < 4; ++i) if (i > M) return;",
+        "    uint i = 0; size_t j = sizeof(float4); int32_t k = INT32_MAX; (void)(i + j + k);",
+        "    namespace cg = cooperative_groups; cg::thread_block block = cg::this_thread_block();"
+        " block.sync(); auto tile = cg::tiled_partition<16>(block);"
+        " if (tile.shfl(tx, 5) != 5 || tile.thread_rank() != tx || tile.size() != 16) __trap();"
+        " if (tile.ballot(tx == 1) != 2 || block.thread_rank() != ty * 16 + tx) __trap();",
+    ],
+)
+def test_what_cuda_offers_means_what_cuda_says(family: str, body: str) -> None:
+    before = "#include <algorithm>\n#include <cooperative_groups.h>\n"
+    result = run(family, body, before=before)
+    assert result.findings == ()
+    assert result.images
+
+
+@both_compilers
+def test_a_float4_copy_is_one_read_and_one_write_of_16_bytes(family: str, tmp_path: Path) -> None:
+    text = PRELUDE + (
+        "    reinterpret_cast<float4 *>(C)[col] = reinterpret_cast<const float4 *>(A)[col];\n}\n"
+    )
+    device(family)  # skips without the compiler
+    compiler = next(c for c in find_host_compilers() if c.family == family)
+    compile_kernel(compiler, (9, 0), text, tmp_path)
+    assembly = (tmp_path / "kernel.s").read_text()
+    body = assembly.split("\nmatmul_naive:")[1].split(".cfi_endproc")[0]
+    assert re.findall(r"__tsan_\w+", body) == ["__tsan_read16", "__tsan_write16"]
+
+
+@both_compilers
+@pytest.mark.parametrize("header", HEADERS)
+def test_no_header_collides_with_a_students_macros(
+    family: str, header: str, tmp_path: Path
+) -> None:
+    device(family)
+    compiler = next(c for c in find_host_compilers() if c.family == family)
+    names = "A B C D M N K T S BM BN BK TM TN WM WN TILE TILE_SIZE BLOCK BLOCK_SIZE SIZE WIDTH PAD"
+    macros = "".join(f"#define {name} {i}\n" for i, name in enumerate(names.split()))
+    text = f'{macros}#include <{header}>\n#include "launch.cuh"\n'
+    assert compile_kernel(compiler, (9, 0), text, tmp_path).exists()
+
+
+@pytest.mark.parametrize("header", HEADERS)
+def test_every_header_stands_alone(header: str) -> None:
+    text = f"#include <{header}>\n{PRELUDE}    if (row < M && col < N) C[row * N + col] = 0;\n}}\n"
+    assert build("g++", text).findings == ()
+
+
+@both_compilers
+def test_an_error_is_reported_at_the_students_line_in_one_sentence(family: str) -> None:
+    built = build(family, PRELUDE + "    float x = undefined_name;" + FINISH)
+    (found,) = built.findings
+    assert found.kind == "compile_error"
+    assert found.locations[0].line == BODY_LINE
+    assert found.locations[0].file == "starter/01_naive.cu"
+    assert "undefined_name" in found.facts["message"]
+
+
+@both_compilers
+def test_a_wrong_signature_is_named_with_what_was_found(family: str) -> None:
+    text = PRELUDE.replace("const float *A", "float *A") + FINISH
+    (found,) = build(family, text).findings
+    assert found.kind == "wrong_signature"
+    assert found.facts["found"].startswith("matmul_naive(float*, const float*, float*, int")
+    assert found.locations[0].line == 3
+
+
+@both_compilers
+def test_a_misspelt_kernel_is_missing_and_the_found_one_is_named(family: str) -> None:
+    (found,) = build(family, (PRELUDE + FINISH).replace("matmul_naive", "matmul_niave")).findings
+    assert (found.kind, found.facts["found"]) == ("missing_kernel", ["matmul_niave"])
+
+
+@both_compilers
+def test_a_missing_launch_configuration_is_found(family: str) -> None:
+    text = "\n".join(line for line in PRELUDE.splitlines() if "LAUNCH" not in line) + FINISH
+    (found,) = build(family, text).findings
+    assert found.kind == "missing_config"
+
+
+@both_compilers
+def test_a_launch_configuration_may_be_computed(family: str) -> None:
+    text = PRELUDE.replace(".tile_n = 16", ".tile_n = 4 * (2 + 2), .tile_k = sizeof(float)")
+    built = build(family, text + FINISH)
+    assert built.config is not None
+    assert (built.config.tile_n, built.config.tile_k, built.config.dynamic_shared) == (16, 4, 0)
+
+
+def test_large_device_variables_are_rejected() -> None:
+    text = "__device__ float kept[1 << 19];\n" + PRELUDE + "    kept[col] = 1;" + FINISH
+    (found,) = build("g++", text).findings
+    assert (found.kind, found.facts["bytes"]) == ("device_variables", 2 << 20)
+
+
+def test_inline_ptx_is_not_supported_rather_than_wrong() -> None:
+    text = PRELUDE + '    int x; asm("mov.u32 %0, %laneid;" : "=r"(x));' + FINISH
+    assert build("g++", text).unsupported
+
+
+def test_a_build_is_reused_and_depends_on_the_text() -> None:
+    first, second = (build("g++", PRELUDE + FINISH) for _ in range(2))
+    other = build("g++", PRELUDE + "    // a comment" + FINISH)
+    assert first.artifact == second.artifact
+    assert other.artifact != first.artifact
+
+
+def test_symbols_of_an_object_file_hold_the_configuration(tmp_path: Path) -> None:
+    source = tmp_path / "x.c"
+    source.write_text("int launch_config[6] = {1, 2, 3, 4, 5, 6}; int zero[2];")
+    subprocess.run(["gcc", "-c", source, "-o", tmp_path / "x.o"], check=True)
+    assert elf.initial_bytes(tmp_path / "x.o", "launch_config") == b"".join(
+        number.to_bytes(4, "little") for number in range(1, 7)
+    )
+    assert elf.initial_bytes(tmp_path / "x.o", "zero") == bytes(8)
+    assert elf.initial_bytes(tmp_path / "x.o", "absent") is None
+
+
+def test_the_contract_header_is_the_graders_own(tmp_path: Path) -> None:
+    (tmp_path / "launch.cuh").write_text("#error the student's copy must not be used\n")
+    built = device("g++").build(
+        build("g++", PRELUDE + FINISH).exercise,
+        submission(PRELUDE + FINISH, str(tmp_path / "01_naive.cu")),
+    )
+    assert built.findings == ()
+    assert (CONTRACT / "launch.cuh").exists()
