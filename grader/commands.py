@@ -87,6 +87,8 @@ def grade(options: argparse.Namespace) -> int:
     screen.print(f"Seed: {seed} (the same seed draws the same shapes and numbers again)")
     screen.print(f"Record: {path}")
     show_end(screen, grading, log)
+    if folder and folder.resolve() == STARTER:
+        show(screen, next_lines(grading.score, plan))
     return exit_status(grading)
 
 

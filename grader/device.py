@@ -82,7 +82,8 @@ class Operand:
 class Launch:
     """What a worker is told: memory, scalars, geometry, and how the simulator shall vary.
 
-    `order` seeds the order of threads (0: as numbered; the GPU ignores it). `poison` is the 32-bit
+    `order` seeds the order of threads (0: as numbered); with `watch`, every access is followed to
+    find races and reads of unset memory (simulator only, slower). `poison` is the 32-bit
     pattern that shared memory holds when a block starts (simulator only). `timeout_s` is the limit
     for this launch.
     """
@@ -91,6 +92,7 @@ class Launch:
     scalars: tuple[int, ...]
     grid: tuple[int, int]
     order: int = 0
+    watch: bool = False
     poison: int = 0x7FA5A5A5
     timeout_s: float = 10.0
 
@@ -99,12 +101,13 @@ class Launch:
 class Run:
     """What came back: the operands' images afterwards, in the order of `Launch.operands`.
 
-    `images` is empty when the launch did not finish; `findings` then says why. `output` is what
-    the kernel printed, cut to the cap.
+    `images` is empty when the launch did not finish; `findings` then says why. `suspicions`
+    are faults only if C depends on them. `output` is what the kernel printed, cut to the cap.
     """
 
     images: tuple[Words, ...]
     findings: tuple[Finding, ...] = ()
+    suspicions: tuple[Finding, ...] = ()
     output: str = ""
     seconds: float = 0.0
 

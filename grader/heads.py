@@ -129,11 +129,14 @@ def _past_angles(head: list[Token], index: int) -> int:
 
 def without_angles(row: list[Token]) -> list[Token]:
     """`row` without the template arguments at its end."""
-    depth = 0
+    depth, parentheses = 0, 0
     for place in range(len(row) - 1, -1, -1):
-        depth += (row[place].text == ">") - (row[place].text == "<")
-        if depth == 0:
-            return row[:place] if row[place].text == "<" else row
+        text = row[place].text
+        parentheses += (text == ")") - (text == "(")
+        if parentheses == 0:
+            depth += (text == ">") - (text == "<")
+            if depth == 0:
+                return row[:place] if text == "<" else row
     return row
 
 
@@ -167,8 +170,9 @@ def _name(bare: list[Token]) -> str:
     before = bare[: _parameters(bare)]
     texts = [token.text for token in before]
     if "operator" in texts:
-        target = texts[texts.index("operator") + 1 :]
-        return "operator" + (" " if target[0][0].isalpha() else "") + " ".join(target)
+        after = before[texts.index("operator") + 1 :]
+        between = " " if after and after[0].kind is Kind.NAME else ""
+        return "operator" + between + between.join(token.text for token in after)
     name = ""
     while before:
         before = without_angles(before)

@@ -22,6 +22,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from functools import lru_cache
+from itertools import pairwise
 
 from grader import settings
 from grader.directives import Item, Line, Macros, live
@@ -142,7 +143,7 @@ def _includes(items: Iterable[Item]) -> Iterator[_Found]:
     for item in items:
         if not isinstance(item, Line):
             continue
-        for probe, after in zip(item.rest, item.rest[1:], strict=False):
+        for probe, after in pairwise(item.rest):
             if probe.text in _PROBES and after.text == "(":
                 yield _forbidden(probe.line, probe.text, "probe")
         if item.name not in _INCLUDES or not item.rest:
@@ -178,14 +179,13 @@ def _tensor_cores(items: tuple[Item, ...], macros: Macros) -> Iterator[_Found]:
             if header in _TENSOR_HEADERS:
                 yield item.line, "tensor_cores", {"what": header}
     row = list(_all_tokens(items))
-    for index, token in enumerate(row):
-        after = row[index + 1].text if index + 1 < len(row) else ""
-        if token.kind is Kind.NAME and (
-            _TENSOR_NAME.fullmatch(token.text)
-            or (token.text in ("nvcuda", "wmma") and after in ("::", "=", ";"))
-        ):
-            what = "nvcuda::wmma" if token.text in ("nvcuda", "wmma") else token.text
-            yield token.line, "tensor_cores", {"what": what}
+    for token, after in pairwise(row):
+        if token.kind is not Kind.NAME:
+            continue
+        if token.text == "nvcuda" or (token.text == "wmma" and after.text == "::"):
+            yield token.line, "tensor_cores", {"what": "nvcuda::wmma"}
+        elif _TENSOR_NAME.fullmatch(token.text):
+            yield token.line, "tensor_cores", {"what": token.text}
     if _uses_asm(items, macros):
         yield from _instructions(row)
 
@@ -221,16 +221,17 @@ def _uses_asm(items: Iterable[Item], macros: Macros) -> bool:
 
 def _outside(found: Survey, items: Iterable[Item], macros: Macros) -> Iterator[_Found]:
     """Host code and `asm` outside of functions."""
-    hosts = set(_hosts(found, macros)) if found.sound else set()
+    hosts = list(_hosts(found, macros)) if found.sound else []
     for function in hosts:
         form = "main" if function.name == "main" else "function"
         yield function.line, "host_code", {"name": function.name, "form": form}
+    told = frozenset(hosts)
     for launch in found.launches:
-        if launch.inside not in hosts:
+        if launch.inside not in told:
             yield launch.line, "host_code", {"name": launch.kernel or "a kernel", "form": "launch"}
     for item in items:
         if isinstance(item, Line) and item.name == "define":
-            for before, mark in zip(item.rest, item.rest[1:], strict=False):
+            for before, mark in pairwise(item.rest):
                 if mark.text == "<<<":
                     yield mark.line, "host_code", {"name": before.text, "form": "launch"}
     if found.sound:

@@ -124,7 +124,8 @@ def _bytes(path: Path, name: str, root: Path) -> bytes:
     """The file's contents; opens it once, so that what is checked is what is read."""
     real = _resolved(path)
     if not real.is_relative_to(_resolved(root)):
-        raise _problem(name, "symlink_outside", {"target": os.readlink(path)})
+        target = os.readlink(path) if path.is_symlink() else str(real)
+        raise _problem(name, "symlink_outside", {"target": _printable(target)})
     # Without O_NONBLOCK a pipe would wait for its writer; a link put here meanwhile is refused.
     descriptor = os.open(real, os.O_RDONLY | os.O_NONBLOCK | os.O_NOFOLLOW | os.O_CLOEXEC)
     try:
@@ -190,5 +191,10 @@ def _name(path: Path, root: Path) -> str:
     whole = Path(os.path.abspath(path))  # not resolved: the name that the student knows
     for base in (PROJECT, Path(os.path.abspath(root)).parent, whole.parent.parent):
         if whole.is_relative_to(base):
-            return whole.relative_to(base).as_posix()
-    return path.name
+            return _printable(whole.relative_to(base).as_posix())
+    return _printable(path.name)
+
+
+def _printable(path: str) -> str:
+    """A path that JSON and a terminal can take, whatever bytes the file system holds."""
+    return os.fsencode(path).decode("utf-8", "replace")

@@ -88,10 +88,10 @@ def _outcome(item: pytest.Item, subject: Subject, call: pytest.CallInfo[None]) -
         status=Status.PASS,
         seconds=call.duration,
     )
-    return base if fault is None else _failed(base, subject, fault)
+    return base if fault is None else _failed(base, fault)
 
 
-def _failed(base: Outcome, subject: Subject, fault: BaseException) -> Outcome:
+def _failed(base: Outcome, fault: BaseException) -> Outcome:
     """What an exception means: a fault of the kernel only if it is a KernelFault."""
     if isinstance(fault, KernelFault):
         return replace(base, status=Status.FAIL, findings=fault.findings)
@@ -101,9 +101,6 @@ def _failed(base: Outcome, subject: Subject, fault: BaseException) -> Outcome:
         return replace(base, status=Status.NOT_GRADED, reason=fault.reason, detail=fault.detail)
     if isinstance(fault, GraderFault):
         return replace(base, status=Status.GRADER_ERROR, detail=str(fault), log=_log(base, fault))
-    if subject.timeout:
-        # The belt of pytest-timeout cut a check short whose kernel had already run out of time.
-        return replace(base, status=Status.FAIL, findings=subject.timeout)
     detail = f"The grader failed in the check {base.check}: {type(fault).__name__}. "
     detail += "This is not about your kernel."
     return replace(base, status=Status.GRADER_ERROR, detail=detail, log=_log(base, fault))

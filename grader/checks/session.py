@@ -47,8 +47,10 @@ def _arguments(limit_s: int) -> list[str]:
         f"--config-file={os.devnull}",
         f"--confcutdir={TESTS}",
         "--import-mode=importlib",
-        "--capture=no",
-        *("-p", "no:terminal", "-p", "no:cacheprovider", "-p", "no:faulthandler"),
+        # pytest's own report stays, in short: pytest-timeout needs it to interrupt a check, and a
+        # worker's log tells how far it came.
+        *("-qq", "--no-header", "--no-summary", "--capture=no"),
+        *("-p", "no:cacheprovider", "-p", "no:faulthandler"),
         *("-p", "pytest_timeout", f"--timeout={limit_s}", "--timeout-method=signal"),
         str(TESTS),
     ]

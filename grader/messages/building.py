@@ -37,15 +37,6 @@ def _wrong_signature(finding: Finding) -> str:
     )
 
 
-def _bad_launch(finding: Finding) -> str:
-    facts = finding.facts
-    what = f"{facts['what'][:1].upper()}{facts['what'][1:]}"
-    return (
-        f"{what}: {facts['value']}, and the limit is {facts['limit']}. What do LAUNCH_CONFIG and "
-        "the sizes of the arrays ask for?"
-    )
-
-
 TEXTS: Mapping[str, Template] = {
     "compile_error": _compile_error,
     "missing_kernel": _missing_kernel,
@@ -54,7 +45,6 @@ TEXTS: Mapping[str, Template] = {
         "Does it end with a line as in the starter file?"
     ),
     "wrong_signature": _wrong_signature,
-    "bad_launch": _bad_launch,
     "not_positive": (
         "LAUNCH_CONFIG sets {what} to {value}; it must be at least 1. "
         "Which expression gives that number?"

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from grader.finding import Finding
-from grader.messages.wording import Template, at, clipped, counted, subscripts, who
+from grader.messages.wording import Template, at, clipped, counted, pair, subscripts, who
 
 _DOES = {"read": "reads", "write": "writes"}
 
@@ -85,6 +85,43 @@ def _input_modified(finding: Finding) -> str:
     )
 
 
+_DID = {"read": "read by", "write": "written by"}
+
+
+def _race(finding: Finding) -> str:
+    facts = finding.facts
+    name = f"{clipped(facts['name'])}{subscripts(facts['index'])}"
+    first = f"{_DID[facts['other_access']]} thread {pair(facts['other'])}"
+    second = f"{_DID[facts['access']]} thread {pair(facts['thread'])}"
+    if facts["asynchronous"]:
+        return (
+            f"{name}: an asynchronous copy of thread {pair(facts['other'])} was still under way "
+            f"when it was {second}{at(finding)}. Which wait and which barrier come before that?"
+        )
+    if facts["space"] == "global" and facts["other_block"] != facts["block"]:
+        return (
+            f"{name}: {first} of block {pair(facts['other_block'])} and {second} of block "
+            f"{pair(facts['block'])}; nothing orders two blocks{at(finding)}. "
+            "Which block does this element belong to?"
+        )
+    between = "no __syncwarp or barrier" if facts["same_warp"] else "no barrier"
+    return (
+        f"{name}: {first}, {second} of block {pair(facts['block'])}, {between} between"
+        f"{at(finding)}. Which of the two must come first, and what makes the other one wait?"
+    )
+
+
+def _unset(finding: Finding) -> str:
+    facts = finding.facts
+    name = f"{clipped(facts['name'])}{subscripts(facts['index'])}"
+    before = "this launch" if finding.kind == "unset_output" else "this block"
+    matters = "" if finding.kind == "unset_output" else ", and C depends on it"
+    return (
+        f"{who(facts)} reads {name} before {before} wrote it{matters}{at(finding)}. "
+        "Where does its first value come from?"
+    )
+
+
 TEXTS: Mapping[str, Template] = {
     "global_access": _global_access,
     "shared_access": _shared_access,
@@ -104,4 +141,7 @@ TEXTS: Mapping[str, Template] = {
     ),
     "guard_written": _guard_written,
     "input_modified": _input_modified,
+    "race": _race,
+    "unset_shared": _unset,
+    "unset_output": _unset,
 }

@@ -82,7 +82,7 @@ def _part_of_tile(finding: Finding, verb: str) -> str:
     first, last = facts["first_place"], facts["last_place"]
     part = f"place {first}" if first == last else f"places {first} to {last}"
     return (
-        f"{element(finding)}. The sum holds only {part} of the {facts['tile_k']} that each tile has "
+        f"{element(finding)}. The sum holds only {part} of the {facts['tile_k']} of each tile "
         f"along K: where does the loop over the tile {verb}?"
     )
 

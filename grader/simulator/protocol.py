@@ -10,15 +10,15 @@ from enum import IntEnum
 from grader.device import Launch, LaunchConfig
 from grader.simulator.program import Program
 
-VERSION = 1
+VERSION = 2
 MAX_OPERANDS = 8
 MAX_SCALARS = 8
 MAX_VARIABLES = 64
 MAX_GLOBALS = 256
 
 _HELLO = struct.Struct(f"<4I3Q{2 * MAX_VARIABLES}Q{2 * MAX_GLOBALS}Q")
-_REQUEST = struct.Struct(f"<4I4iIIqQd{MAX_OPERANDS}Q{MAX_OPERANDS}Q{MAX_SCALARS}q")
-_FINDING = struct.Struct("<IIQQqIIII6i64s")
+_REQUEST = struct.Struct(f"<4I4iIIIIqQd{MAX_OPERANDS}Q{MAX_OPERANDS}Q{MAX_SCALARS}q")
+_FINDING = struct.Struct("<IIQQqIIII8i64s")
 _RESPONSE = struct.Struct(f"<6I{MAX_OPERANDS}Q2Q4i")
 RESPONSE_BYTES = _RESPONSE.size
 FINDING_BYTES = _FINDING.size
@@ -50,6 +50,10 @@ class Kind(IntEnum):
     DIVERGENT_BARRIER = 12
     ASYNC_COPY = 13
     UNALIGNED_ACCESS = 14
+    SHARED_RACE = 15
+    GLOBAL_RACE = 16
+    UNSET_SHARED = 17
+    UNSET_OUTPUT = 18
 
 
 @dataclass(frozen=True)
@@ -58,6 +62,9 @@ class RawFinding:
 
     kind: Kind
     write: bool
+    other_writes: bool
+    asynchronous: bool
+    same_warp: bool
     pc: int
     pc_other: int
     offset: int
@@ -68,6 +75,7 @@ class RawFinding:
     thread: tuple[int, int]
     block: tuple[int, int]
     other: tuple[int, int]
+    other_block: tuple[int, int]
     text: str
 
 
@@ -123,6 +131,8 @@ def request(
         config.block_y,
         config.dynamic_shared,
         sparse,
+        launch.watch,
+        0,
         only_block,
         launch.order,
         launch.timeout_s,
@@ -153,10 +163,13 @@ def read_response(frame: bytes) -> Response:
 
 def read_finding(frame: bytes) -> RawFinding:
     """One finding. Raises ValueError for an unknown kind."""
-    kind, write, pc, pc_other, offset, where, size, line, count, *rest = _FINDING.unpack(frame)
+    kind, access, pc, pc_other, offset, where, size, line, count, *rest = _FINDING.unpack(frame)
     return RawFinding(
         kind=Kind(kind),
-        write=bool(write),
+        write=bool(access & 1),
+        other_writes=bool(access & 2),
+        asynchronous=bool(access & 4),
+        same_warp=bool(access & 8),
         pc=pc,
         pc_other=pc_other,
         offset=offset,
@@ -167,5 +180,6 @@ def read_finding(frame: bytes) -> RawFinding:
         thread=(rest[0], rest[1]),
         block=(rest[2], rest[3]),
         other=(rest[4], rest[5]),
-        text=rest[6].split(b"\0", 1)[0].decode("utf-8", "replace"),
+        other_block=(rest[6], rest[7]),
+        text=rest[8].split(b"\0", 1)[0].decode("utf-8", "replace"),
     )

@@ -180,3 +180,9 @@ def explained(
     launch = launch_of(case, config, layout, poison)
     run = run_of(kernel, launch, config, layout, gpu)
     return explain(Evidence.gather(exercise(layout), config, case, launch, run.images[2]))
+
+
+def only(findings: tuple[Finding, ...]) -> Finding:
+    """The one finding that there is."""
+    assert [f.kind for f in findings] == [findings[0].kind]
+    return findings[0]

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import time
 from collections import Counter
 from dataclasses import replace
 
 import pytest
 
+from grader.checks import session
 from grader.device import Build, Launch, Run
 from grader.exercise import Exercise
 from grader.finding import Finding, GraderFault
@@ -218,6 +220,20 @@ def test_a_kernel_that_is_slow_on_every_shape_runs_out_of_time_altogether() -> N
     ledger = check(a_plan(), device, budget_s=0.0)
     assert set(device.launches) == {PINNED[0]}
     assert verdicts(ledger) == {"safe": ["timeout"], "whole_tiles": ["timeout"]}
+
+
+def test_a_check_that_hangs_is_cut_short_and_is_no_failure(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    def behave(build: Build, launch: Launch, number: int) -> Run:
+        time.sleep(60)
+        return right(build, launch, number)
+
+    monkeypatch.setitem(session.CHECK_LIMIT_S, "simulator", 1)
+    ledger = check(a_plan(shape=Shape(8, 8, 8)), FakeDevice(behave))
+    outcome = next(one for one in ledger.outcomes if one.check == "whole_tiles")
+    assert outcome.status.value == "grader_error"
+    assert "Timeout" in outcome.log
 
 
 def test_a_shape_with_too_many_block_rows_is_not_launched() -> None:

@@ -41,7 +41,6 @@ EXAMPLES: list[tuple[str, Verdict, Mapping[str, Any]]] = [
     ("missing_kernel", Verdict.MISSING_KERNEL, {"kernel": "matmul_tiled", "found": []}),
     ("missing_config", Verdict.MISSING_KERNEL, {}),
     ("wrong_signature", Verdict.WRONG_SIGNATURE, {"kernel": "matmul_tiled", "found": "matmul_tiled(float*, const float*, const float*, int, int, int)", "expected": "matmul_tiled(const float*, const float*, float*, int, int, int)"}),
-    ("bad_launch", Verdict.BAD_LAUNCH, {"what": "threads of a block", "value": 2000, "limit": 1024}),
     ("launch_resources", Verdict.BAD_LAUNCH, {}),
     ("forbidden_include", Verdict.REJECTED, {"header": "/etc/passwd", "allowed": ["cstdint", "launch.cuh"], "form": "path", "nearest": ""}),
     ("forbidden_include", Verdict.REJECTED, {"header": "vector", "allowed": [f"header_{i}.h" for i in range(90)], "form": "header", "nearest": ""}),

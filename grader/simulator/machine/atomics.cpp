@@ -8,7 +8,7 @@
 #define SIM_ATOMIC(name, type, result)                                                     \
     type name(type *address, type value) {                                                 \
         sim::access_memory((uintptr_t)address, sizeof(type), sizeof(type), true,           \
-                           (uintptr_t)__builtin_return_address(0));                        \
+                           (uintptr_t)__builtin_return_address(0), true);                  \
         type old = *address;                                                               \
         *address = (result);                                                               \
         sim::let_others_run();                                                             \
@@ -37,7 +37,7 @@ SIM_ATOMIC(atomicDec, unsigned int, old == 0 || old > value ? value : old - 1)
 #define SIM_COMPARE_AND_SWAP(type)                                                         \
     type atomicCAS(type *address, type compare, type value) {                              \
         sim::access_memory((uintptr_t)address, sizeof(type), sizeof(type), true,           \
-                           (uintptr_t)__builtin_return_address(0));                        \
+                           (uintptr_t)__builtin_return_address(0), true);                  \
         type old = *address;                                                               \
         if (old == compare) *address = value;                                              \
         sim::let_others_run();                                                             \

@@ -12,16 +12,18 @@
 namespace sim {
 
 uintptr_t last_pc;
+bool watching;
 
 namespace {
 
 __attribute__((noinline)) void look_closely(const Access &access) {
     Place place = locate(access.address, access.bytes);
-    if (place.region == Region::stack || place.region == Region::variable) return;
+    if (place.region == Region::stack) return;
     bool may_happen = observe_bounds(access, place);
     may_happen = observe_alignment(access, place) && may_happen;
     observe_inputs(access, place);
     if (!may_happen) abort_launch();
+    if (watching) observe_order(access, place);
 }
 
 }  // namespace
@@ -31,7 +33,7 @@ __attribute__((noinline)) void look_closely(const Access &access) {
 inline void access_fast(uintptr_t address, size_t bytes, size_t alignment, bool write,
                         uintptr_t pc) {
     last_pc = pc;
-    if (address % alignment == 0) {
+    if (address % alignment == 0 && !watching) {
         if (address - shared_begin < shared_end - shared_begin) {
             const uint8_t *owner = shared_owner + (address - shared_begin) / 4;
             if (*owner && *owner == owner[(bytes - 1) / 4]) return;
@@ -43,7 +45,7 @@ inline void access_fast(uintptr_t address, size_t bytes, size_t alignment, bool 
             if (!write || index + 1 == operand_count) return;
         }
     }
-    look_closely({address, bytes, alignment, write, pc});
+    look_closely({address, bytes, alignment, write, false, pc});
 }
 
 // A type whose alignment is smaller than its size, or a vector at a place that g++ knows to be
@@ -51,12 +53,14 @@ inline void access_fast(uintptr_t address, size_t bytes, size_t alignment, bool 
 void access_unaligned(uintptr_t address, size_t bytes, bool write, uintptr_t pc) {
     access_fast(address, bytes, 1, write, pc);
     if ((bytes == 8 || bytes == 16) && address % bytes != 0) {
-        observe_unaligned({address, bytes, bytes, write, pc}, locate(address, bytes));
+        observe_unaligned({address, bytes, bytes, write, false, pc}, locate(address, bytes));
     }
 }
 
-void access_memory(uintptr_t address, size_t bytes, size_t alignment, bool write, uintptr_t pc) {
-    access_fast(address, bytes, alignment, write, pc);
+void access_memory(uintptr_t address, size_t bytes, size_t alignment, bool write, uintptr_t pc,
+                   bool atomic) {
+    last_pc = pc;
+    look_closely({address, bytes, alignment, write, atomic, pc});
 }
 
 }  // namespace sim

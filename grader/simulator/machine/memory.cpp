@@ -9,6 +9,8 @@ namespace sim {
 
 Operand operands[max_operands];
 uint32_t operand_count;
+Variable globals[max_globals];
+uint32_t global_count;
 uintptr_t shared_begin, shared_end;
 uint8_t *shared_owner;
 Variable shared_variables[max_variables];
@@ -21,8 +23,6 @@ constexpr size_t arena_bytes = (size_t)12 << 30;
 constexpr int arena_count = 3;
 constexpr size_t alignment = 256;  // as from cudaMalloc
 
-Variable globals[max_globals];
-uint32_t global_count;
 int dynamic_variable = -1;
 
 void own_words(int variable, uint64_t bytes) {

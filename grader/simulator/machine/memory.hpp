@@ -15,6 +15,8 @@ struct Operand {
 
 extern Operand operands[max_operands];
 extern uint32_t operand_count;
+extern Variable globals[max_globals];
+extern uint32_t global_count;
 extern uintptr_t shared_begin, shared_end;
 extern uint8_t *shared_owner;  // a byte for each word of the shared block: variable + 1, or 0
 extern Variable shared_variables[max_variables];

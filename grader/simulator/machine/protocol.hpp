@@ -5,7 +5,7 @@
 
 namespace sim {
 
-constexpr uint32_t protocol_version = 1;
+constexpr uint32_t protocol_version = 2;
 constexpr int max_operands = 8;
 constexpr int max_scalars = 8;
 constexpr int max_variables = 64;
@@ -28,6 +28,7 @@ struct Request {
     int32_t grid_x, grid_y, block_x, block_y;
     uint32_t dynamic_shared;
     uint32_t sparse;         // 1: no images travel, memory is zero until touched
+    uint32_t watch, reserved;  // Watch flags: the observers that follow every access
     int64_t only_block;      // -1: all blocks, else the linear index of the only one to run
     uint64_t order;          // seed of the threads' order; 0: as numbered
     double cpu_limit_s;
@@ -36,7 +37,12 @@ struct Request {
     int64_t scalars[max_scalars];
 };
 
+enum Watch : uint32_t { watch_order = 1 };
+
 enum Status : uint32_t { finished, aborted, timed_out, crashed };
+
+// Bits of RawFinding::access: what this party and the other one did.
+enum Accesses : uint32_t { writes = 1, other_writes = 2, asynchronous = 4, same_warp = 8 };
 
 enum Kind : uint32_t {
     global_access = 1,
@@ -53,11 +59,15 @@ enum Kind : uint32_t {
     divergent_barrier,
     async_copy,
     unaligned_access,  // 8 or 16 bytes that the compiler knows to be unaligned
+    shared_race,
+    global_race,
+    unset_shared,  // read before this block wrote it
+    unset_output,  // read before this launch wrote it
 };
 
 struct RawFinding {
     uint32_t kind;
-    uint32_t write;     // 1 for a write
+    uint32_t access;    // Accesses of both parties
     uint64_t pc;        // 0 when `line` says where
     uint64_t pc_other;  // the other party's
     int64_t offset;     // bytes from the operand's or the variable's start; the index of an array
@@ -65,7 +75,7 @@ struct RawFinding {
     uint32_t bytes;     // size of the access
     uint32_t line, count;
     int32_t thread_x, thread_y, block_x, block_y;
-    int32_t other_x, other_y;
+    int32_t other_x, other_y, other_block_x, other_block_y;
     char text[64];      // type of an array, expression of an assertion, name of a signal
 };
 

@@ -6,6 +6,7 @@
 #include "async_copy.hpp"
 #include "fiber.hpp"
 #include "findings.hpp"
+#include "instrumentation.hpp"
 #include "memory.hpp"
 
 namespace {
@@ -61,7 +62,10 @@ void draw_turns(uint64_t order, uint64_t block) {
     }
 }
 
-void yield() { sim_switch(&threads[current].stack_pointer, scheduler_stack); }
+void yield() {
+    if (watching) observe_switch();
+    sim_switch(&threads[current].stack_pointer, scheduler_stack);
+}
 
 void run_kernel() {
     sim_kernel(operand_pointers, running->scalars);
@@ -86,6 +90,7 @@ bool release_barrier() {
     }
     if (waiting == 0 || waiting < alive) return false;
     observe_barrier(thread_count);
+    observe_block_barrier();
     for (int index = 0; index < thread_count; ++index) {
         if (threads[index].state != State::at_barrier) continue;
         threads[index].state = State::ready;
@@ -95,6 +100,7 @@ bool release_barrier() {
 }
 
 void hand_over(int warp, uint32_t arrived) {
+    observe_warp_sync(warp, arrived);
     uint32_t ballot = 0;
     for (int lane = 0; lane < warp_lanes; ++lane) {
         if ((arrived >> lane & 1u) && threads[warp + lane].predicate) ballot |= 1u << lane;
@@ -156,12 +162,19 @@ void report_deadlock() {
     finding->other_y = position_of(other).thread_y;
 }
 
+int64_t block_at(int64_t turn) {
+    if (running->only_block >= 0) return running->only_block;
+    int64_t last = (int64_t)running->grid_x * running->grid_y - 1;
+    return running->order % 2 ? last - turn : turn;
+}
+
 bool run_block() {
     for (int index = 0; index < thread_count; ++index) {
         threads[index] = Thread{};
         threads[index].stack_pointer = prepare_fiber(index, run_kernel);
     }
     forget_async_copies();
+    begin_order_block();
     poison_shared(running->poison);
     for (;;) {
         bool ran = false;
@@ -189,6 +202,12 @@ Position position_of(int thread) {
             (int32_t)blockIdx.x, (int32_t)blockIdx.y};
 }
 
+void block_of_run(uint32_t run, int32_t *x, int32_t *y) {
+    int64_t block = block_at(run);
+    *x = (int32_t)(block % running->grid_x);
+    *y = (int32_t)(block / running->grid_x);
+}
+
 Position position() { return position_of(current); }
 
 Status run_grid(const Request &request) {
@@ -199,13 +218,14 @@ Status run_grid(const Request &request) {
     thread_count = request.block_x * request.block_y;
     current = 0;
     set_dynamic_shared(request.dynamic_shared);
+    watching = request.watch & watch_order;
+    begin_order_launch(watching);
     for (uint32_t index = 0; index < operand_count; ++index) {
         operand_pointers[index] = (void *)operands[index].begin;
     }
     int64_t blocks = (int64_t)request.grid_x * request.grid_y;
     for (int64_t turn = 0; turn < blocks; ++turn) {
-        int64_t block = request.order % 2 ? blocks - 1 - turn : turn;
-        if (request.only_block >= 0) block = request.only_block;
+        int64_t block = block_at(turn);
         blockIdx = {(unsigned)(block % request.grid_x), (unsigned)(block / request.grid_x), 0};
         draw_turns(request.order, (uint64_t)block);
         if (!run_block()) return aborted;

@@ -33,6 +33,9 @@ extern int thread_count, current;
 Position position();
 Position position_of(int thread);
 
+// The block that was run as number `run` of this launch, counted from 0.
+void block_of_run(uint32_t run, int32_t *x, int32_t *y);
+
 // Runs the launch; findings and output are left in their modules. Status finished or aborted.
 Status run_grid(const Request &request);
 

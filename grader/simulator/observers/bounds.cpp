@@ -8,7 +8,7 @@ namespace {
 
 void fill(RawFinding *finding, const Access &access, int64_t offset) {
     if (!finding) return;
-    finding->write = access.write;
+    finding->access = access.write ? writes : 0;
     finding->offset = offset;
     finding->bytes = (uint32_t)access.bytes;
 }

@@ -12,6 +12,7 @@ struct Access {
     size_t bytes;
     size_t alignment;  // that the instruction needs
     bool write;
+    bool atomic;
     uintptr_t pc;
 };
 
@@ -25,6 +26,15 @@ bool observe_alignment(const Access &access, const Place &place);
 void observe_unaligned(const Access &access, const Place &place);
 // inputs.cpp: writes to A or B.
 void observe_inputs(const Access &access, const Place &place);
+// order.cpp: races, and reads of memory that nothing has written.
+void begin_order_launch(bool watch);
+void begin_order_block();
+void observe_order(const Access &access, const Place &place);
+void observe_async_start(const Access &access);
+void observe_async_end(const Access &access);
+void observe_switch();  // the running thread is about to be left
+void observe_block_barrier();
+void observe_warp_sync(int warp, uint32_t lanes);
 // barrier.cpp: a barrier about to open: did all threads come, and to the same one?
 void observe_barrier(int thread_count);
 

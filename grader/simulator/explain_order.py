@@ -1,0 +1,61 @@
+"""Findings of the observer of order: data races, and reads of memory that nothing has written."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from grader.finding import Finding, Location
+from grader.simulator.protocol import MAX_OPERANDS, Kind, RawFinding
+from grader.simulator.scene import Scene, access, at, element, place, shared_element
+from grader.verdict import Verdict
+
+
+def _shared_name(raw: RawFinding, scene: Scene) -> dict[str, Any]:
+    found = shared_element(scene, scene.program.shared[raw.where], raw.offset)
+    return {"name": found["variable"], "index": found["index"]}
+
+
+def _global_name(raw: RawFinding, scene: Scene) -> dict[str, Any]:
+    """An element of a matrix, or of a device variable (these come after the operands)."""
+    if raw.where >= MAX_OPERANDS:
+        variable = scene.program.device_variables[raw.where - MAX_OPERANDS]
+        return {"name": variable.name, "index": [raw.offset // 4]}
+    spot = element(scene.launch.operands[raw.where], raw.offset)
+    return {"name": spot["operand"], "index": [spot["row"], spot["col"]]}
+
+
+def _race(raw: RawFinding, scene: Scene) -> Finding:
+    shared = raw.kind == Kind.SHARED_RACE
+    other = "write" if raw.other_writes else "read"
+    facts = {
+        **(_shared_name(raw, scene) if shared else _global_name(raw, scene)),
+        "access": access(raw),
+        "other_access": other,
+        **place(raw),
+        "other": list(raw.other),
+        "other_block": list(raw.other_block),
+        "same_warp": raw.same_warp,
+        "asynchronous": raw.asynchronous,
+        "space": "shared" if shared else "global",
+    }
+    line = scene.debug.line(raw.pc_other)
+    places = at(raw, scene, access(raw))
+    if line:
+        places = (*places, Location(scene.file, line, other))
+    return Finding(Verdict.RACE, "race", facts, places)
+
+
+def _unset(raw: RawFinding, scene: Scene) -> Finding:
+    shared = raw.kind == Kind.UNSET_SHARED
+    name = _shared_name(raw, scene) if shared else _global_name(raw, scene)
+    kind = "unset_shared" if shared else "unset_output"
+    return Finding(Verdict.UNINITIALISED, kind, {**name, **place(raw)}, at(raw, scene, "read"))
+
+
+EXPLAINERS: Mapping[Kind, Callable[[RawFinding, Scene], Finding | None]] = {
+    Kind.SHARED_RACE: _race,
+    Kind.GLOBAL_RACE: _race,
+    Kind.UNSET_SHARED: _unset,
+    Kind.UNSET_OUTPUT: _unset,
+}

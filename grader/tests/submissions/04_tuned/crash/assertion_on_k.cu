@@ -1,0 +1,25 @@
+// Asserts what the contract does not promise: that K is a multiple of the tile.
+// EXPECT verdict=crash kind=assertion line=marked devices=simulator
+// EXPECT verdict=crash kind=gpu_error line=- devices=gpu
+#include <cassert>
+#include "launch.cuh"
+
+constexpr int T = 32;
+
+__global__ void matmul_tuned(const float *A, const float *B, float *C, int M, int N, int K) {
+    __shared__ float As[T][T], Bs[T][T];
+    assert(K % T == 0);  // EXPECT-LINE
+    const int ty = threadIdx.y, tx = threadIdx.x;
+    const int row = blockIdx.y * T + ty, col = blockIdx.x * T + tx;
+    float sum = 0.0f;
+    for (int k0 = 0; k0 < K; k0 += T) {
+        As[ty][tx] = row < M ? A[row * K + k0 + tx] : 0.0f;
+        Bs[ty][tx] = col < N ? B[(k0 + ty) * N + col] : 0.0f;
+        __syncthreads();
+        for (int k = 0; k < T; ++k) sum += As[ty][k] * Bs[k][tx];
+        __syncthreads();
+    }
+    if (row < M && col < N) C[row * N + col] = sum;
+}
+
+LAUNCH_CONFIG(.block_x = T, .block_y = T, .tile_m = T, .tile_n = T, .tile_k = T);

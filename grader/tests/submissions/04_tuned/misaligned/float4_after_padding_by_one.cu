@@ -1,0 +1,45 @@
+// The tile of B is padded by one word, so its odd rows are not aligned for float4 any more.
+// EXPECT verdict=misaligned kind=misaligned line=marked devices=simulator
+// EXPECT verdict=misaligned kind=misaligned_gpu line=- devices=gpu
+#include "launch.cuh"
+
+constexpr int BM = 32, BN = 64, BK = 16;
+
+__global__ void matmul_tuned(const float *A, const float *B, float *C, int M, int N, int K) {
+    __shared__ float As[BM][BK + 1];
+    __shared__ __align__(16) float Bs[BK][BN + 1];
+    const int tx = threadIdx.x, ty = threadIdx.y;
+    const int tid = ty * 16 + tx;
+    const int row0 = blockIdx.y * BM, col0 = blockIdx.x * BN;
+    float sum[2][4] = {};
+    for (int k0 = 0; k0 < K; k0 += BK) {
+        for (int i = tid; i < BM * BK; i += 256) {
+            const int row = row0 + i / BK, k = k0 + i % BK;
+            As[i / BK][i % BK] = row < M && k < K ? A[row * K + k] : 0.0f;
+        }
+        for (int i = tid; i < BK * BN; i += 256) {
+            const int k = k0 + i / BN, col = col0 + i % BN;
+            Bs[i / BN][i % BN] = k < K && col < N ? B[k * N + col] : 0.0f;
+        }
+        __syncthreads();
+        for (int k = 0; k < BK; ++k) {
+            const float4 b = *reinterpret_cast<const float4 *>(&Bs[k][4 * tx]);  // EXPECT-LINE
+            for (int i = 0; i < 2; ++i) {
+                const float a = As[ty + 16 * i][k];
+                sum[i][0] += a * b.x;
+                sum[i][1] += a * b.y;
+                sum[i][2] += a * b.z;
+                sum[i][3] += a * b.w;
+            }
+        }
+        __syncthreads();
+    }
+    for (int i = 0; i < 2; ++i) {
+        for (int j = 0; j < 4; ++j) {
+            const int row = row0 + ty + 16 * i, col = col0 + 4 * tx + j;
+            if (row < M && col < N) C[row * N + col] = sum[i][j];
+        }
+    }
+}
+
+LAUNCH_CONFIG(.block_x = 16, .block_y = 16, .tile_m = BM, .tile_n = BN, .tile_k = BK);

@@ -1,0 +1,51 @@
+// float4 loads of B wherever four columns fit, also where N is no multiple of 4.
+// EXPECT verdict=misaligned kind=misaligned line=marked devices=simulator
+// EXPECT verdict=misaligned kind=misaligned_gpu line=- devices=gpu
+#include "launch.cuh"
+
+constexpr int BM = 32, BN = 64, BK = 16;
+
+__global__ void matmul_tuned(const float *A, const float *B, float *C, int M, int N, int K) {
+    __shared__ float As[BM][BK + 1];
+    __shared__ __align__(16) float Bs[BK][BN];
+    const int tx = threadIdx.x, ty = threadIdx.y;
+    const int tid = ty * 16 + tx;
+    const int row0 = blockIdx.y * BM, col0 = blockIdx.x * BN;
+    float sum[2][4] = {};
+    for (int k0 = 0; k0 < K; k0 += BK) {
+        for (int i = tid; i < BM * BK; i += 256) {
+            const int row = row0 + i / BK, k = k0 + i % BK;
+            As[i / BK][i % BK] = row < M && k < K ? A[row * K + k] : 0.0f;
+        }
+        const int k = k0 + ty, col = col0 + 4 * tx;
+        float4 v = make_float4(0.0f, 0.0f, 0.0f, 0.0f);
+        if (k < K && col + 3 < N) {
+            v = *reinterpret_cast<const float4 *>(&B[k * N + col]);  // EXPECT-LINE
+        } else if (k < K) {
+            v.x = col < N ? B[k * N + col] : 0.0f;
+            v.y = col + 1 < N ? B[k * N + col + 1] : 0.0f;
+            v.z = col + 2 < N ? B[k * N + col + 2] : 0.0f;
+        }
+        *reinterpret_cast<float4 *>(&Bs[ty][4 * tx]) = v;
+        __syncthreads();
+        for (int k = 0; k < BK; ++k) {
+            const float4 b = *reinterpret_cast<const float4 *>(&Bs[k][4 * tx]);
+            for (int i = 0; i < 2; ++i) {
+                const float a = As[ty + 16 * i][k];
+                sum[i][0] += a * b.x;
+                sum[i][1] += a * b.y;
+                sum[i][2] += a * b.z;
+                sum[i][3] += a * b.w;
+            }
+        }
+        __syncthreads();
+    }
+    for (int i = 0; i < 2; ++i) {
+        for (int j = 0; j < 4; ++j) {
+            const int row = row0 + ty + 16 * i, col = col0 + 4 * tx + j;
+            if (row < M && col < N) C[row * N + col] = sum[i][j];
+        }
+    }
+}
+
+LAUNCH_CONFIG(.block_x = 16, .block_y = 16, .tile_m = BM, .tile_n = BN, .tile_k = BK);

@@ -1,0 +1,290 @@
+"""What the text of a submission alone gives away."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from grader.exercise import PROJECT, load_all
+from grader.finding import Finding
+from grader.messages import describe
+from grader.source import (
+    ALLOWED_HEADERS,
+    UNSUPPORTED_HEADERS,
+    inspect,
+    uses_inline_ptx,
+    uses_unsupported,
+)
+from grader.submission import Submission
+from grader.verdict import Verdict
+
+NAIVE = load_all(PROJECT)[1]
+
+KERNEL = """#include "launch.cuh"
+
+__global__ void matmul_naive(const float *A, const float *B, float *C, int M, int N, int K) {
+    if (M > 0) { C[0] = A[0] * B[0]; }
+}
+
+LAUNCH_CONFIG(.block_x = 16, .block_y = 16, .tile_m = 16, .tile_n = 16);
+"""
+
+
+def given_text(text: str) -> Submission:
+    return Submission("starter/01_naive.cu", Path("starter/01_naive.cu"), text, "")
+
+
+def found(text: str) -> list[tuple[int, str]]:
+    """Lines and kinds."""
+    return [(finding.locations[0].line, finding.kind) for finding in inspect(given_text(text))]
+
+
+def only(text: str) -> Finding:
+    (finding,) = inspect(given_text(text))
+    assert finding.verdict is Verdict.REJECTED
+    assert finding.locations[0].file == "starter/01_naive.cu"
+    assert describe(finding, NAIVE).text
+    return finding
+
+
+# Every allowed header, in both spellings.
+
+
+@pytest.mark.parametrize("header", [*ALLOWED_HEADERS, *UNSUPPORTED_HEADERS])
+def test_an_allowed_header_may_be_included(header: str) -> None:
+    assert found(f'#include <{header}>\n#include "{header}"\n#  include/**/<{header}> // x') == []
+
+
+def test_the_simulator_has_every_allowed_header() -> None:
+    headers = {path.name for path in (PROJECT / "grader" / "simulator" / "include").iterdir()}
+    headers |= {path.name for path in (PROJECT / "grader" / "include").iterdir()}
+    assert set(ALLOWED_HEADERS) <= headers
+
+
+@pytest.mark.parametrize(
+    ("line", "header", "form"),
+    [
+        ("#include <iostream>", "iostream", "header"),
+        ('#include "cublas_v2.h"', "cublas_v2.h", "header"),
+        ("#include <cutlass/gemm/device/gemm.h>", "cutlass/gemm/device/gemm.h", "header"),
+        ('#include "/etc/passwd"', "/etc/passwd", "path"),
+        ('#include "../01_naive/solution.cu"', "../01_naive/solution.cu", "path"),
+        ("#include <sys/../stdio.h>", "sys/../stdio.h", "path"),
+        ("#include HEADER", "HEADER", "macro"),
+        ("#if __has_include(<cublas.h>)\n#endif", "__has_include", "probe"),
+        ('#define HAS __has_include("/etc/passwd")', "__has_include", "probe"),
+        ("#include_next <stdio.h>", "#include_next <stdio.h>", "directive"),
+        ('#import "launch.cuh"', '#import "launch.cuh"', "directive"),
+        ('#embed "/etc/passwd"', '#embed "/etc/passwd"', "directive"),
+        ("%:include <iostream>", "iostream", "header"),
+        ("/**/ # /**/ include <iostream>", "iostream", "header"),
+        ("#inc\\\nlude <iostream>", "iostream", "header"),
+        ("#if 0\n#else\n#include <iostream>\n#endif", "iostream", "header"),
+        ("#ifdef NEVER\n#include <iostream>\n#endif", "iostream", "header"),
+    ],
+)
+def test_other_headers_and_ways_around_the_list_are_refused(
+    line: str, header: str, form: str
+) -> None:
+    finding = only(line)
+    assert finding.kind == "forbidden_include"
+    assert (finding.facts["header"], finding.facts["form"]) == (header, form)
+    assert finding.facts["allowed"] == list(ALLOWED_HEADERS)
+
+
+def test_asking_whether_probing_exists_is_harmless() -> None:
+    assert found("#ifdef __has_include\n#endif\n#if defined(__has_include)\n#endif") == []
+
+
+def test_a_misspelt_header_is_told_with_the_right_one() -> None:
+    assert only('#include "launch.h"').facts["nearest"] == "launch.cuh"
+    assert only('#include "../grader/include/launch.cuh"').facts["nearest"] == "launch.cuh"
+    assert only("#include <cstdlib>").facts["nearest"] == ""
+
+
+# asm.
+
+
+@pytest.mark.parametrize(
+    ("text", "line"),
+    [
+        ('asm("nop");', 1),
+        ('\n\n__asm__ volatile ("nop");', 3),
+        ('namespace a {\n__asm("nop");\n}', 2),
+        ('struct S {\n int a;\n asm("nop"); };', 3),
+        ('int x = [] {\n asm("nop"); return 1; }();', 2),
+        ('extern "C" __global__ void f()\n __asm__("matmul_naive");', 2),
+        ('#define NOP asm("nop")\n\nNOP;', 3),
+        ('#define A a##sm\n#define NOP A("nop")\nNOP;', 3),
+        ('a\\\nsm("nop");', 1),
+        ('__device__ void f() {}\nasm("nop");', 2),
+        ('#ifdef X\n__device__ void f() {\n#else\nasm("nop");\n#endif\n}', 4),
+    ],
+)
+def test_asm_outside_a_function_is_found_with_its_line(text: str, line: int) -> None:
+    finding = only(text)
+    assert (finding.kind, finding.locations[0].line) == ("asm_outside_function", line)
+
+
+def test_asm_in_a_macro_that_is_only_defined_is_not_used() -> None:
+    text = '#define NOP asm("nop")\n#define TWICE NOP; NOP\n'
+    assert found(text) == []
+    assert not uses_inline_ptx(given_text(text))
+
+
+# Host code.
+
+
+@pytest.mark.parametrize(
+    ("text", "name", "form", "line"),
+    [
+        ("int main() { return 0; }", "main", "main", 1),
+        ("\nauto main(int argc, char **argv) -> int\n{ }", "main", "main", 2),
+        ("__host__ __device__ int main() {}", "main", "main", 1),
+        ("float dot(float a) { return a; }", "dot", "function", 1),
+        ("static inline\nfloat dot(float a)\n{ return a; }", "dot", "function", 2),
+        ("template <class T>\nT dot(T a) { return a; }", "dot", "function", 2),
+        ("__host__ void f() {}", "f", "function", 1),
+        ("__forceinline__ void f() {}", "f", "function", 1),
+        ("namespace a { void f() {} }", "f", "function", 1),
+        ('extern "C" { void f() {} }', "f", "function", 1),
+        ("struct S {\n int f() { return 1; } };", "f", "function", 2),
+        ("struct S { S() : a{1} {} int a; };", "S", "function", 1),
+        ("struct S { ~S() {} };", "~S", "function", 1),
+        ("struct S { int f(); };\nint S::f() { return 1; }", "S::f", "function", 2),
+        ("template <int N> int S<N>::f() { return 1; }", "S::f", "function", 1),
+        ("int operator+(S a, S b) { return 1; }", "operator+", "function", 1),
+        ("struct S { operator float() { return 1; } };", "operator float", "function", 1),
+        ("struct S { int operator()(int a) { return 1; } };", "operator()", "function", 1),
+        ("#define FN inline\nFN int f() { return 1; }", "f", "function", 2),
+        ("LAUNCH_CONFIG(.block_x = 1)\nint f() { return 1; }", "f", "function", 2),
+        ("__global__ void g() {}\nvoid matmul_naive(int n) {}", "matmul_naive", "function", 2),
+        ("void f() try { } catch (...) { }", "f", "function", 1),
+        ("[[gnu::constructor]] void f() {}", "f", "function", 1),
+        ("__attribute__((constructor)) void f() {}", "f", "function", 1),
+    ],
+)
+def test_host_code_is_found_with_name_and_line(text: str, name: str, form: str, line: int) -> None:
+    finding = only(text)
+    assert finding.kind == "host_code"
+    assert finding.facts == {"name": name, "form": form}
+    assert finding.locations[0].line == line
+
+
+@pytest.mark.parametrize(
+    ("text", "name"),
+    [
+        ("__global__ void g() {\n f<<<1, 1>>>(); }", "f"),
+        ("__global__ void g() {\n f<16, (4 > 3)><<<1, 1>>>(); }", "f"),
+        ("#define X\\\n(k) k<<<1, 1>>>()", "k"),
+        ("auto x =\n pick(1)<<<1, 1>>>();", "a kernel"),
+    ],
+)
+def test_a_launch_is_found_with_its_kernel(text: str, name: str) -> None:
+    finding = only(text)
+    assert finding.kind == "host_code"
+    assert finding.facts == {"name": name, "form": "launch"}
+    assert finding.locations[0].line == 2
+
+
+def test_a_launch_inside_host_code_is_told_once() -> None:
+    assert found("int main() {\n f<<<1, 1>>>();\n}") == [(1, "host_code")]
+
+
+def test_a_shift_operator_of_three_angles_is_no_launch() -> None:
+    assert found("__device__ int operator<<<int>(S s, int a) { return 1; }") == []
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "__global__ void f() { if (1) {\n}\nint main() { }",  # one is missing
+        "__global__ void f() { } }\nint main() { }",  # one is too many
+        "__global__ void f() { }\nfor (int i = 0; i < 3; ++i) { }\nvoid g() { }",
+        "__global__ void f()) { }\nvoid g() { }",
+    ],
+)
+def test_of_a_file_that_makes_no_sense_the_compiler_speaks(text: str) -> None:
+    assert found(text) == []
+
+
+# Tensor cores.
+
+
+@pytest.mark.parametrize(
+    ("text", "what", "line"),
+    [
+        ("#include <mma.h>", "mma.h", 1),
+        ('#include "crt/mma.h"', "crt/mma.h", 1),
+        ("\nusing namespace nvcuda;", "nvcuda::wmma", 2),
+        ("__device__ void f() { nvcuda::wmma::fill_fragment(c, 0); }", "nvcuda::wmma", 1),
+        ("__device__ void f() { __hmma_m16n16k16_ld_a(a, p, 16, 0); }", "", 1),
+        ('__device__ void f() {\n asm("mma.sync.aligned.m16n8k8.row.col"); }', "mma.sync", 2),
+        ('__device__ void f() { asm("wg" "mma.mma_async.sync"); }', "wgmma.mma_async", 1),
+        ('__device__ void f() { asm(R"(\n wmma.load.a.sync)"); }', "wmma.load", 1),
+        ('#define M "tcgen05.mma.cta_group"\n__device__ void f() { asm(M); }', "tcgen05.mma", 1),
+    ],
+)
+def test_tensor_cores_are_found_by_header_name_and_instruction(
+    text: str, what: str, line: int
+) -> None:
+    finding = inspect(given_text(text))[0]
+    assert finding.kind == "tensor_cores"
+    assert finding.facts["what"] == (what or "__hmma_m16n16k16_ld_a")
+    assert finding.locations[0].line == line
+    assert describe(finding, NAIVE).text
+
+
+def test_a_file_taken_in_by_the_assembler_is_refused() -> None:
+    finding = only('__device__ void f() { asm(".inc" "bin \\"/etc/passwd\\""); }')
+    assert finding.facts["header"] == ".incbin"
+
+
+def test_a_name_that_merely_looks_like_tensor_cores_is_fine() -> None:
+    assert found("__device__ int gemma_sync(int wmma) { return wmma; }") == []
+    assert found('__device__ void f() { printf("mma.sync"); }') == []
+
+
+# Devices.
+
+
+@pytest.mark.parametrize(
+    ("text", "feature"),
+    [
+        (KERNEL, ""),
+        ("// asm\n" + KERNEL, ""),
+        ('__device__ void f() { asm("nop"); }', "inline PTX"),
+        ('__device__ void f() { __asm__ volatile ("nop"); }', "inline PTX"),
+        ('#define NOP asm("nop")\n__device__ void f() { NOP; }', "inline PTX"),
+        ("#include <cuda/pipeline>", "cuda::pipeline"),
+        ("#include <cuda/barrier>\n__device__ cuda::barrier<1> b;", "cuda::barrier"),
+        (
+            "__device__ void f(cuda::pipeline<1> p, cuda::barrier<1> b) {}",
+            "cuda::pipeline, cuda::barrier",
+        ),
+        ("#include <cooperative_groups/reduce.h>", "cooperative_groups::reduce"),
+        ("#include <cooperative_groups.h>\n#include <cuda_pipeline.h>", ""),
+        ("#if 0\n#include <cuda/pipeline>\n#endif", ""),
+        ("__device__ void f() { my_cuda::pipeline p; }", ""),
+    ],
+)
+def test_features_that_only_a_gpu_has_are_named(text: str, feature: str) -> None:
+    assert uses_unsupported(given_text(text)) == feature
+    assert uses_inline_ptx(given_text(text)) == (feature == "inline PTX")
+    assert found(text) == []
+
+
+# Order and number.
+
+
+def test_findings_come_in_the_order_of_lines() -> None:
+    text = 'asm("");\n#include <vector>\nint f() {}\n#include <mma.h>\n#include <list>\n'
+    kinds = ["asm_outside_function", "forbidden_include", "host_code", "tensor_cores"]
+    assert found(text) == [*enumerate(kinds, 1), (5, "forbidden_include")]
+
+
+def test_the_same_thing_is_told_once_and_many_things_are_cut() -> None:
+    assert found("#include <vector>\n#include <vector>") == [(1, "forbidden_include")]
+    text = "".join(f"#include <a{number}>\n" for number in range(100))
+    assert len(found(text)) == 20
