@@ -16,6 +16,7 @@ import numpy as np
 import numpy.typing as npt
 
 if TYPE_CHECKING:  # names of types only: `problems.matmul` builds launches, and these import it
+    from grader.counters import Counters
     from grader.exercise import Exercise
     from grader.finding import Finding
     from grader.submission import Submission
@@ -83,7 +84,7 @@ class Launch:
     """What a worker is told: memory, scalars, geometry, and how the simulator shall vary.
 
     `order` seeds the order of threads (0: as numbered); with `watch`, every access is followed to
-    find races and reads of unset memory (simulator only, slower). `poison` is the 32-bit
+    find races and reads of unset memory, with `count` to fill `Run.counters` (simulator only). `poison` is the 32-bit
     pattern that shared memory holds when a block starts (simulator only). `timeout_s` is the limit
     for this launch.
     """
@@ -93,6 +94,7 @@ class Launch:
     grid: tuple[int, int]
     order: int = 0
     watch: bool = False
+    count: bool = False
     poison: int = 0x7FA5A5A5
     timeout_s: float = 10.0
 
@@ -109,6 +111,7 @@ class Run:
     findings: tuple[Finding, ...] = ()
     suspicions: tuple[Finding, ...] = ()
     output: str = ""
+    counters: Counters | None = None
     seconds: float = 0.0
 
 

@@ -122,9 +122,11 @@ def _rounded(points: Fraction) -> int:
 
 
 def _status(outcomes: Sequence[Outcome]) -> str:
+    """Pass: none failed and one passed; that it compiles is not enough for that."""
     found = {outcome.status for outcome in outcomes}
     if Status.GRADER_ERROR in found:
         return "grader_error"
     if Status.FAIL in found:
         return "fail"
-    return "pass" if Status.PASS in found else "not_graded"
+    passed = any(one.status is Status.PASS and one.check != "compiles" for one in outcomes)
+    return "pass" if passed else "not_graded"

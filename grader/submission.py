@@ -1,6 +1,6 @@
 """A submission: the student's file of one exercise, read once, and what its text alone tells.
 
-Findings of reading, all with verdict `rejected` and the file (line 0: the whole file) as location:
+Findings of reading, all with verdict `rejected` and the file (line 1) as location:
 
 - missing_file {}: there is no such file, or it went away, or a link leads to nothing
 - not_a_file {type}: "folder", "pipe", "device" or "socket"
@@ -182,7 +182,7 @@ def _unreadable(fault: OSError, name: str, exercise: Exercise) -> Exception:
     )
 
 
-def _problem(name: str, kind: str, facts: Mapping[str, Any], line: int = 0) -> SubmissionProblem:
+def _problem(name: str, kind: str, facts: Mapping[str, Any], line: int = 1) -> SubmissionProblem:
     return SubmissionProblem(Finding(Verdict.REJECTED, kind, facts, (Location(name, line),)))
 
 

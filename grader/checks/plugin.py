@@ -14,7 +14,7 @@ from grader.checks.outcome import Outcome, PrerequisiteFailed, Status
 from grader.checks.subject import Subject
 from grader.device import Build
 from grader.finding import GraderFault, KernelFault, NotGraded
-from grader.report.words import told
+from grader.report.words import STATUS, explanation, told
 
 
 class CheckPlugin:
@@ -118,7 +118,7 @@ def _rewrite(report: pytest.TestReport, outcome: Outcome, subject: Subject) -> N
         report.longrepr = "\n".join(part for part in (message.text, message.hint) if part)
     elif outcome.status in (Status.SKIPPED, Status.NOT_GRADED):
         report.outcome = "skipped"
-        why = outcome.detail or outcome.reason
-        report.longrepr = (str(report.fspath), report.location[1] or 0, f"{outcome.status}: {why}")
+        why = f"{STATUS[outcome.status]}: {explanation(outcome)}"
+        report.longrepr = (str(report.fspath), report.location[1] or 0, why)
     elif outcome.status is Status.GRADER_ERROR and outcome.detail:
         report.longrepr = outcome.log or outcome.detail

@@ -103,7 +103,7 @@ class Subject:
         """Stay inside memory, end, and change no input: pinned shapes and the first drawn ones."""
         shapes = [*self._pinned(), *self._first_drawn()]
         drawing = self._drawing(SAFE_SEARCHED, only_to_shrink=True)
-        FaultSearch(self._findings_at, UNSAFE).run(shapes, drawing)
+        FaultSearch(self._watched, UNSAFE).run(shapes, drawing)
 
     def is_right_for_whole_tiles(self) -> None:
         """Give the right answer for shapes made of whole tiles."""
@@ -139,23 +139,27 @@ class Subject:
         assert build.config is not None, "what can be launched has a launch configuration"
         return build, build.config
 
-    def _findings_at(self, shape: Shape) -> tuple[Finding, ...]:
+    def _watched(self, shape: Shape) -> tuple[Finding, ...]:
+        """As `_findings_at`, with every access followed; `safe` is the first to try a shape."""
+        return self._findings_at(shape, watch=True)
+
+    def _findings_at(self, shape: Shape, watch: bool = False) -> tuple[Finding, ...]:
         if shape in self.known or self.timeout:
             return self.known.get(shape, self.timeout)
-        findings = self._try(shape)
+        findings = self._try(shape, watch)
         self._around.case_done(self)
         if timed_out(findings):
             self.timeout = findings
         self.known[shape] = findings
         return findings
 
-    def _try(self, shape: Shape) -> tuple[Finding, ...]:
+    def _try(self, shape: Shape, watch: bool) -> tuple[Finding, ...]:
         build, config = self._launchable()
         place = launch_config_place(build.submission)
         if too_large := check_grid(config, shape.m, self._around.target, place):
             return too_large
         begin_s = time.monotonic()
-        findings = try_shape(self.device, build, shape, self._plan.seed)
+        findings = try_shape(self.device, build, shape, self._plan.seed, watch)
         self._spent_s += time.monotonic() - begin_s
         if self._spent_s > self._around.budget_s and not findings:
             facts = {"limit_s": self._around.budget_s, "shapes": len(self.known) + 1}

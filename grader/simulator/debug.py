@@ -78,6 +78,15 @@ class DebugInfo:
         calls = [c for c in self._inlined if c.low <= address < c.high and c.file == self._source]
         return min(calls, key=lambda call: call.high - call.low).line if calls else 0
 
+    def lines(self) -> tuple[tuple[int, int], ...]:
+        """Where each source line's code begins: (address, line), sorted; line 0 is not ours."""
+        rows: list[tuple[int, int]] = []
+        for address in sorted(set(self._addresses)):
+            line = self.line(address + 1)
+            if not rows or rows[-1][1] != line:
+                rows.append((address, line))
+        return tuple(rows)
+
     def file(self, pc: int) -> str:
         """The file of the code that returns to `pc`: the source, one of our headers, or ""."""
         return self._row(pc - 1)[0]

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from grader import limits, source, toolchain
+from grader.counters import Counters, LineCounter
 from grader.course import Target
 from grader.device import Build, Launch, Run
 from grader.exercise import Exercise
@@ -20,9 +21,10 @@ from grader.problems import matmul
 from grader.simulator import compiler as compilers
 from grader.simulator import contract, elf, program, runtime
 from grader.simulator.debug import DebugInfo
-from grader.simulator.explain import Scene, explain
+from grader.simulator.explain import explain
 from grader.simulator.process import Answer, Worker
 from grader.simulator.protocol import Status
+from grader.simulator.scene import Scene, line_counter
 from grader.submission import Submission
 from grader.toolchain import HostCompiler
 from grader.verdict import Verdict
@@ -86,7 +88,8 @@ class SimulatorDevice:
         """See Device.launch."""
         worker = self._worker(build)
         assert build.config is not None
-        answer = worker.ask(build.config, launch)
+        lines = self._debug_info(build).lines() if launch.count else ()
+        answer = worker.ask(build.config, launch, lines)
         return self._run(build, launch, answer)
 
     def probe_block(self, build: Build, launch: Launch, block: int) -> tuple[Finding, ...]:
@@ -166,14 +169,17 @@ class SimulatorDevice:
             self._workers[build.artifact] = Worker(made, self._runner)
         return self._workers[build.artifact]
 
-    def _scene(self, build: Build, launch: Launch) -> Scene:
-        worker = self._worker(build)
-        path = worker.program.path
+    def _debug_info(self, build: Build) -> DebugInfo:
+        path = self._worker(build).program.path
         if path not in self._debug:
             self._debug[path] = DebugInfo(path, compilers.SOURCE)
+        return self._debug[path]
+
+    def _scene(self, build: Build, launch: Launch) -> Scene:
+        worker = self._worker(build)
         assert build.config is not None
         name, text = build.submission.name, build.submission.text
-        return Scene(worker.program, self._debug[path], name, text, launch, build.config)
+        return Scene(worker.program, self._debug_info(build), name, text, launch, build.config)
 
     def _run(self, build: Build, launch: Launch, answer: Answer) -> Run:
         head = answer.head
@@ -191,7 +197,17 @@ class SimulatorDevice:
         named = tuple(dataclasses.replace(f, device=self.kind) for f in findings)
         suspicions = tuple(f for f in named if f.kind in SUSPICIONS)
         faults = tuple(f for f in named if f.kind not in SUSPICIONS)
-        return Run(answer.images, faults, suspicions, answer.output)
+        counters = self._counters(build, launch, answer) if launch.count else None
+        return Run(answer.images, faults, suspicions, answer.output, counters)
+
+    def _counters(self, build: Build, launch: Launch, answer: Answer) -> Counters:
+        scene = self._scene(build, launch)
+        lines = (line_counter(row, scene) for row in answer.counters)
+        return Counters(tuple(sorted(lines, key=_by_line)), answer.head.barriers)
+
+
+def _by_line(counter: LineCounter) -> tuple[int, str, str, str]:
+    return counter.line, counter.space, counter.access, counter.name
 
 
 def _timeout(build: Build, launch: Launch, answer: Answer, line: int) -> Finding:

@@ -7,6 +7,7 @@ import os
 import select
 import subprocess
 import time
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import IO
 
@@ -31,6 +32,7 @@ class Answer:
     findings: tuple[RawFinding, ...]
     output: str
     images: tuple[Words, ...]
+    counters: tuple[tuple[int, ...], ...]
 
 
 class Worker:
@@ -45,13 +47,18 @@ class Worker:
         self._process: subprocess.Popen[bytes] | None = None
 
     def ask(
-        self, config: LaunchConfig, launch: Launch, only_block: int = -1, sparse: bool = False
+        self,
+        config: LaunchConfig,
+        launch: Launch,
+        lines: Sequence[tuple[int, int]] = (),
+        only_block: int = -1,
+        sparse: bool = False,
     ) -> Answer:
-        """Launch once. Raises GraderFault when the worker ends without an answer."""
+        """Launch once; `lines` are needed to count. Raises GraderFault when the worker ends without an answer."""
         process = self._running()
         deadline_s = time.monotonic() + launch.timeout_s * WALL_FACTOR + WALL_EXTRA_S
         try:
-            _send(process, protocol.request(config, launch, only_block, sparse))
+            _send(process, protocol.request(config, launch, lines, only_block, sparse))
             if not sparse:
                 for operand in launch.operands:
                     _send(process, operand.image.data.cast("B"))
@@ -127,10 +134,14 @@ def _receive(process: subprocess.Popen[bytes], deadline_s: float) -> Answer:
         for _ in range(head.finding_count)
     )
     output = reader.read(head.output_bytes).decode("utf-8", "replace")
+    counters = tuple(
+        protocol.read_counter(reader.read(protocol.COUNTER_BYTES))
+        for _ in range(head.counter_count)
+    )
     images = tuple(
         np.frombuffer(reader.read(4 * words), dtype=np.uint32) for words in head.image_words
     )
-    return Answer(head, findings, output, images)
+    return Answer(head, findings, output, images, counters)
 
 
 class _Reader:

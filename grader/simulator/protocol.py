@@ -15,11 +15,15 @@ MAX_OPERANDS = 8
 MAX_SCALARS = 8
 MAX_VARIABLES = 64
 MAX_GLOBALS = 256
+MAX_LINES = 1 << 16
 
 _HELLO = struct.Struct(f"<4I3Q{2 * MAX_VARIABLES}Q{2 * MAX_GLOBALS}Q")
 _REQUEST = struct.Struct(f"<4I4iIIIIqQd{MAX_OPERANDS}Q{MAX_OPERANDS}Q{MAX_SCALARS}q")
 _FINDING = struct.Struct("<IIQQqIIII8i64s")
-_RESPONSE = struct.Struct(f"<6I{MAX_OPERANDS}Q2Q4i")
+_RESPONSE = struct.Struct(f"<8IQ{MAX_OPERANDS}Q2Q4i")
+_COUNTER = struct.Struct("<6I9Q")
+_LINE = struct.Struct("<2Q")
+COUNTER_BYTES = _COUNTER.size
 RESPONSE_BYTES = _RESPONSE.size
 FINDING_BYTES = _FINDING.size
 
@@ -87,6 +91,8 @@ class Response:
     finding_count: int
     output_bytes: int
     output_cut: bool
+    counter_count: int
+    barriers: int
     image_words: tuple[int, ...]
     pc: int
     last_pc: int
@@ -118,10 +124,16 @@ def hello(program: Program) -> bytes:
 
 
 def request(
-    config: LaunchConfig, launch: Launch, only_block: int = -1, sparse: bool = False
+    config: LaunchConfig,
+    launch: Launch,
+    lines: Sequence[tuple[int, int]] = (),
+    only_block: int = -1,
+    sparse: bool = False,
 ) -> bytes:
-    """The head of a request; the operands' images follow it unless it is sparse."""
-    return _REQUEST.pack(
+    """The head of a request and the program's lines (address, line), which counting needs; the
+    operands' images follow unless the request is sparse."""
+    rows = lines[:MAX_LINES] if launch.count else ()
+    head = _REQUEST.pack(
         VERSION,
         len(launch.operands),
         len(launch.scalars),
@@ -131,8 +143,8 @@ def request(
         config.block_y,
         config.dynamic_shared,
         sparse,
-        launch.watch,
-        0,
+        launch.watch | launch.count << 1,
+        len(rows),
         only_block,
         launch.order,
         launch.timeout_s,
@@ -140,11 +152,12 @@ def request(
         *_padded([operand.guard for operand in launch.operands], MAX_OPERANDS),
         *_padded(launch.scalars, MAX_SCALARS),
     )
+    return head + b"".join(_LINE.pack(*row) for row in rows)
 
 
 def read_response(frame: bytes) -> Response:
     """Raises ValueError when the frame is not one of this version."""
-    version, status, findings, output, cut, operands, *rest = _RESPONSE.unpack(frame)
+    version, status, findings, output, cut, operands, counters, _, barriers, *rest = _RESPONSE.unpack(frame)
     if version != VERSION or operands > MAX_OPERANDS:
         raise ValueError(f"answer of version {version}, expected {VERSION}")
     words, places = rest[:MAX_OPERANDS], rest[MAX_OPERANDS:]
@@ -153,12 +166,19 @@ def read_response(frame: bytes) -> Response:
         finding_count=findings,
         output_bytes=output,
         output_cut=bool(cut),
+        counter_count=counters,
+        barriers=barriers,
         image_words=tuple(words[:operands]),
         pc=places[0],
         last_pc=places[1],
         thread=(places[2], places[3]),
         block=(places[4], places[5]),
     )
+
+
+def read_counter(frame: bytes) -> tuple[int, ...]:
+    """One CounterRow of protocol.hpp, field by field."""
+    return _COUNTER.unpack(frame)
 
 
 def read_finding(frame: bytes) -> RawFinding:

@@ -6,6 +6,7 @@ import re
 from dataclasses import dataclass
 from typing import Any
 
+from grader.counters import LineCounter
 from grader.device import Launch, LaunchConfig, Operand
 from grader.finding import Location
 from grader.simulator.debug import DebugInfo
@@ -38,6 +39,28 @@ def variable_name(symbol: str) -> str:
         if re.fullmatch(r"|_\d+|__\d+_", match[2][length:]):
             return match[2][:length]
     return plain
+
+
+def line_counter(row: tuple[int, ...], scene: Scene) -> LineCounter:
+    """A CounterRow of machine/protocol.hpp with its array's name."""
+    line, space, number, size, write, approximate, requests, words, *counts = row
+    if space == 0:
+        name = variable_name(scene.program.shared[number].name)
+    elif space == 1:
+        name = scene.launch.operands[number].name
+    else:
+        name = scene.program.device_variables[number].name
+    return LineCounter(
+        line,
+        "store" if write else "load",
+        "global" if space else "shared",
+        name,
+        size,
+        requests,
+        words,
+        *counts,
+        approximate=bool(approximate),
+    )
 
 
 def place(raw: RawFinding) -> dict[str, Any]:

@@ -9,6 +9,8 @@ from dataclasses import replace
 import pytest
 
 from grader.checks import session
+from grader.checks.plugin import CheckPlugin
+from grader.checks.subject import Surroundings
 from grader.device import Build, Launch, Run
 from grader.exercise import Exercise
 from grader.finding import Finding, GraderFault
@@ -17,6 +19,7 @@ from grader.submission import Submission
 from grader.tests.fake_device import (
     OUTSIDE,
     SYNTAX,
+    TARGET,
     FakeDevice,
     a_plan,
     an_entry,
@@ -220,6 +223,20 @@ def test_a_kernel_that_is_slow_on_every_shape_runs_out_of_time_altogether() -> N
     ledger = check(a_plan(), device, budget_s=0.0)
     assert set(device.launches) == {PINNED[0]}
     assert verdicts(ledger) == {"safe": ["timeout"], "whole_tiles": ["timeout"]}
+
+
+def test_plain_pytest_shows_messages_and_no_traceback(capsys: pytest.CaptureFixture[str]) -> None:
+    device = FakeDevice(wrong_at(lambda shape: True))
+    subjects = session.subjects_of(a_plan(), (device,), Surroundings(TARGET))
+    options = ["-q", "-rs", "-p", "no:cacheprovider", "--import-mode=importlib"]
+    ended = pytest.main([*options, str(session.TESTS)], plugins=[CheckPlugin(subjects)])
+    told = capsys.readouterr().out
+    assert ended == pytest.ExitCode.TESTS_FAILED
+    assert "test_whole_tiles[02_tiled-simulator]" in told
+    assert "expected" in told
+    assert "skipped: needs whole tiles" in told
+    assert "not graded: not in this version" in told
+    assert "grader/checks" not in told
 
 
 def test_a_check_that_hangs_is_cut_short_and_is_no_failure(

@@ -22,7 +22,9 @@ NAMES = ("01_naive", "02_tiled", "03_padded")
 PLAN = a_plan(*(an_entry(an_exercise(name)) for name in NAMES))
 
 
-def run(job: Job, plan: Plan = PLAN, kinds: tuple[str, ...] = ("simulator",), **more: Any) -> Ledger:
+def run(
+    job: Job, plan: Plan = PLAN, kinds: tuple[str, ...] = ("simulator",), **more: Any
+) -> Ledger:
     ledger = Ledger()
     Crew(plan, kinds, TARGET, job, **more).run(ledger)
     return ledger
@@ -84,5 +86,7 @@ def test_an_interruption_ends_every_process(monkeypatch: pytest.MonkeyPatch) -> 
 
 def test_findings_travel_between_processes_with_their_facts() -> None:
     finding = Finding(Verdict.RACE, "race", an_exercise().points)
-    assert pickle.loads(pickle.dumps(Finding(Verdict.RACE, "race"))) == Finding(Verdict.RACE, "race")
+    assert pickle.loads(pickle.dumps(Finding(Verdict.RACE, "race"))) == Finding(
+        Verdict.RACE, "race"
+    )
     assert pickle.loads(pickle.dumps(finding)) == finding

@@ -67,8 +67,9 @@ def test_a_grader_error_is_the_status_whatever_else_failed() -> None:
     assert scored(safe="fail", any_shape="grader_error").status == "grader_error"
 
 
-def test_nothing_decided_is_no_pass() -> None:
+def test_nothing_decided_is_no_pass_and_compiling_alone_neither() -> None:
     assert scored(**dict.fromkeys(CHECKS, "not_graded")).status == "not_graded"
+    assert scored(**dict.fromkeys(CHECKS[1:], "not_graded")).status == "not_graded"
 
 
 @pytest.mark.parametrize("state", ["missing", "not_started"])

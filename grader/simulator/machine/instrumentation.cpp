@@ -13,6 +13,7 @@ namespace sim {
 
 uintptr_t last_pc;
 bool watching;
+uint32_t watched;
 
 namespace {
 
@@ -23,7 +24,8 @@ __attribute__((noinline)) void look_closely(const Access &access) {
     may_happen = observe_alignment(access, place) && may_happen;
     observe_inputs(access, place);
     if (!may_happen) abort_launch();
-    if (watching) observe_order(access, place);
+    if (watched & watch_order) observe_order(access, place);
+    if (watched & watch_counts) observe_counters(access, place);
 }
 
 }  // namespace

@@ -12,5 +12,6 @@ void access_memory(uintptr_t address, size_t bytes, size_t alignment, bool write
                    bool atomic = false);
 // Whether observers follow every access of this launch, not only the faulty ones.
 extern bool watching;
+extern uint32_t watched;  // Watch flags of this launch
 
 }  // namespace sim

@@ -10,6 +10,8 @@ constexpr int max_operands = 8;
 constexpr int max_scalars = 8;
 constexpr int max_variables = 64;
 constexpr int max_globals = 256;
+constexpr int max_line_rows = 1 << 16;
+constexpr int max_counter_rows = 512;
 
 struct Variable {
     uint64_t offset, bytes;
@@ -28,7 +30,8 @@ struct Request {
     int32_t grid_x, grid_y, block_x, block_y;
     uint32_t dynamic_shared;
     uint32_t sparse;         // 1: no images travel, memory is zero until touched
-    uint32_t watch, reserved;  // Watch flags: the observers that follow every access
+    uint32_t watch;            // Watch flags: the observers that follow every access
+    uint32_t line_row_count;   // that come after this struct, before the images
     int64_t only_block;      // -1: all blocks, else the linear index of the only one to run
     uint64_t order;          // seed of the threads' order; 0: as numbered
     double cpu_limit_s;
@@ -37,7 +40,21 @@ struct Request {
     int64_t scalars[max_scalars];
 };
 
-enum Watch : uint32_t { watch_order = 1 };
+enum Watch : uint32_t { watch_order = 1, watch_counts = 2 };
+
+struct LineRow {  // code from this address on belongs to this line (0: not the student's)
+    uint64_t address, line;
+};
+
+struct CounterRow {  // one kind of access on one source line
+    uint32_t line, space;   // space: 0 shared, 1 operand, 2 device variable
+    uint32_t place, bytes;  // number of the array, operand or variable; width of one lane's access
+    uint32_t write, approximate;
+    uint64_t requests, words;
+    uint64_t sectors, ideal_sectors;
+    uint64_t wavefronts, ideal_wavefronts;
+    uint64_t merged_requests, merged_wavefronts, merged_ideal_wavefronts;
+};
 
 enum Status : uint32_t { finished, aborted, timed_out, crashed };
 
@@ -81,6 +98,8 @@ struct RawFinding {
 
 struct Response {
     uint32_t version, status, finding_count, output_bytes, output_cut, operand_count;
+    uint32_t counter_row_count, reserved;
+    uint64_t barriers;
     uint64_t image_words[max_operands];
     uint64_t pc;       // where the processor was when the kernel was stopped, perhaps in our code
     uint64_t last_pc;  // the kernel's last access

@@ -63,7 +63,7 @@ void draw_turns(uint64_t order, uint64_t block) {
 }
 
 void yield() {
-    if (watching) observe_switch();
+    if (watched & watch_order) observe_switch();
     sim_switch(&threads[current].stack_pointer, scheduler_stack);
 }
 
@@ -91,6 +91,7 @@ bool release_barrier() {
     if (waiting == 0 || waiting < alive) return false;
     observe_barrier(thread_count);
     observe_block_barrier();
+    count_block_barrier();
     for (int index = 0; index < thread_count; ++index) {
         if (threads[index].state != State::at_barrier) continue;
         threads[index].state = State::ready;
@@ -101,6 +102,7 @@ bool release_barrier() {
 
 void hand_over(int warp, uint32_t arrived) {
     observe_warp_sync(warp, arrived);
+    count_warp_sync(warp, arrived);
     uint32_t ballot = 0;
     for (int lane = 0; lane < warp_lanes; ++lane) {
         if ((arrived >> lane & 1u) && threads[warp + lane].predicate) ballot |= 1u << lane;
@@ -191,6 +193,7 @@ bool run_block() {
             report_deadlock();
             return false;
         }
+        count_block_end();
         return true;
     }
 }
@@ -218,8 +221,10 @@ Status run_grid(const Request &request) {
     thread_count = request.block_x * request.block_y;
     current = 0;
     set_dynamic_shared(request.dynamic_shared);
-    watching = request.watch & watch_order;
-    begin_order_launch(watching);
+    watched = request.watch;
+    watching = watched != 0;
+    begin_order_launch(watched & watch_order);
+    begin_counters_launch(watched & watch_counts);
     for (uint32_t index = 0; index < operand_count; ++index) {
         operand_pointers[index] = (void *)operands[index].begin;
     }

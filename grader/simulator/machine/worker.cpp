@@ -1,6 +1,7 @@
 // The worker: allocates, then reads launches on its input and writes what happened on its output.
 #include <cstring>
 
+#include "../observers/counters.hpp"
 #include "fiber.hpp"
 #include "findings.hpp"
 #include "instrumentation.hpp"
@@ -26,6 +27,8 @@ void respond(Status status, uintptr_t pc) {
     response.output_cut = output_cut;
     bool images = status == finished && !request.sparse;
     response.operand_count = images ? operand_count : 0;
+    response.counter_row_count = status == finished ? counter_row_count : 0;
+    response.barriers = barrier_count;
     response.pc = pc;
     response.last_pc = last_pc;
     Position at = position();
@@ -38,7 +41,8 @@ void respond(Status status, uintptr_t pc) {
     }
     bool sent = write_fully(results, &response, sizeof response) &&
                 write_fully(results, findings, finding_count * sizeof(RawFinding)) &&
-                write_fully(results, output, output_bytes);
+                write_fully(results, output, output_bytes) &&
+                write_fully(results, counter_rows, response.counter_row_count * sizeof(CounterRow));
     for (uint32_t index = 0; sent && index < response.operand_count; ++index) {
         sent = write_fully(results, (void *)operands[index].image_begin,
                            response.image_words[index] * 4);
@@ -59,6 +63,12 @@ void on_worker_fault(const Fault &fault) {
     if (finding) set_text(*finding, fault.name);
     respond(crashed, fault.pc);
     quit(0);
+}
+
+bool read_lines() {
+    line_row_count = request.line_row_count;
+    return line_row_count <= max_line_rows &&
+           read_fully(input, line_rows, line_row_count * sizeof(LineRow));
 }
 
 bool read_images() {
@@ -82,7 +92,7 @@ int main() {
     on_fault(on_worker_fault);
     while (read_fully(input, &request, sizeof request)) {
         if (request.version != protocol_version || !place_operands(request)) return 5;
-        if (!request.sparse && !read_images()) return 5;
+        if (!read_lines() || (!request.sparse && !read_images())) return 5;
         finding_count = 0;
         forget_output();
         last_pc = 0;

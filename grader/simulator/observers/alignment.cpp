@@ -9,7 +9,7 @@ namespace {
 void report_alignment(Kind kind, const Access &access, const Place &place) {
     RawFinding *finding = report(kind, access.pc, place.index);
     if (!finding) return;
-    finding->access = access.write ? writes : 0;
+    finding->access = access.write ? (uint32_t)writes : 0u;
     finding->offset = place.offset;
     finding->bytes = (uint32_t)access.bytes;
     bool matrix = place.region == Region::operand || place.region == Region::guard;

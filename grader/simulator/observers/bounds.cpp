@@ -8,7 +8,7 @@ namespace {
 
 void fill(RawFinding *finding, const Access &access, int64_t offset) {
     if (!finding) return;
-    finding->access = access.write ? writes : 0;
+    finding->access = access.write ? (uint32_t)writes : 0u;
     finding->offset = offset;
     finding->bytes = (uint32_t)access.bytes;
 }

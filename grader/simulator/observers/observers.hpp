@@ -35,6 +35,12 @@ void observe_async_end(const Access &access);
 void observe_switch();  // the running thread is about to be left
 void observe_block_barrier();
 void observe_warp_sync(int warp, uint32_t lanes);
+// counters.cpp: what hardware counters count, for each source line.
+void begin_counters_launch(bool count);
+void observe_counters(const Access &access, const Place &place);
+void count_block_barrier();
+void count_warp_sync(int first_thread, uint32_t lanes);
+void count_block_end();
 // barrier.cpp: a barrier about to open: did all threads come, and to the same one?
 void observe_barrier(int thread_count);
 

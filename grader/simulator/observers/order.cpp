@@ -43,7 +43,7 @@ struct Table {
 constexpr int max_tables = 1 + 1 + max_globals;
 Table tables[max_tables];
 int table_count;
-bool watched;
+bool active;
 uint32_t block_run, launch_begin;  // numbers of block runs; they never repeat in one worker
 uint32_t epoch;
 uint32_t known[max_fibers][warp_lanes];  // [thread][lane]: the lane's clock that the thread knows
@@ -109,8 +109,10 @@ uint32_t place_number(const Place &place) {
 
 void fill_race(RawFinding &finding, const Access &access, const Place &place, const Stamp &other,
                bool other_wrote) {
-    finding.access = (access.write ? writes : 0) | (other_wrote ? other_writes : 0) |
-                     (in_same_warp(other) ? same_warp : 0);
+    finding.access = 0;
+    if (access.write) finding.access |= writes;
+    if (other_wrote) finding.access |= other_writes;
+    if (in_same_warp(other)) finding.access |= same_warp;
     finding.offset = place.offset;
     finding.bytes = (uint32_t)access.bytes;
     finding.pc_other = other.pc;
@@ -209,7 +211,7 @@ void observe_word(Word &word, const Access &access, uintptr_t address, const Pla
 }  // namespace
 
 void begin_order_launch(bool watch) {
-    watched = watch;
+    active = watch;
     doubt.open = false;
     table_count = 0;
     if (!watch) return;
@@ -226,7 +228,7 @@ void begin_order_launch(bool watch) {
 void begin_order_block() {
     ++block_run;
     epoch = 0;
-    if (!watched) return;
+    if (!active) return;
     memset(known, 0, sizeof known);
     for (int thread = 0; thread < thread_count; ++thread) known[thread][thread % warp_lanes] = 1;
 }
@@ -250,7 +252,7 @@ void observe_order(const Access &access, const Place &place) {
 }
 
 void observe_async_start(const Access &access) {
-    if (!watched) return;
+    if (!active) return;
     for (size_t done = 0; done < access.bytes; done += 4) {
         bool shared = false;
         Word *word = word_of(access.address + done, &shared);
@@ -262,7 +264,7 @@ void observe_async_start(const Access &access) {
 }
 
 void observe_async_end(const Access &access) {
-    if (!watched) return;
+    if (!active) return;
     for (size_t done = 0; done < access.bytes; done += 4) {
         bool shared = false;
         Word *word = word_of(access.address + done, &shared);
@@ -277,7 +279,7 @@ void observe_switch() { settle_doubt(); }
 void observe_block_barrier() { ++epoch; }
 
 void observe_warp_sync(int warp, uint32_t lanes) {
-    if (!watched) return;
+    if (!active) return;
     uint32_t joined[warp_lanes] = {};
     for (int lane = 0; lane < warp_lanes; ++lane) {
         if (!(lanes >> lane & 1u)) continue;

@@ -1,5 +1,6 @@
 // The kernel takes its sizes as M, K, N; the types are the same, so the compiler is content.
 // EXPECT verdict=out_of_bounds kind=global_access line=marked devices=simulator
+// EXPECT verdict=out_of_bounds kind=guard_written line=- devices=gpu
 #include "launch.cuh"
 
 __global__ void matmul_naive(const float *A, const float *B, float *C, int M, int K, int N) {
@@ -7,8 +8,10 @@ __global__ void matmul_naive(const float *A, const float *B, float *C, int M, in
     const int col = blockIdx.x * blockDim.x + threadIdx.x;
     if (row >= M || col >= N) return;
     float sum = 0.0f;
-    for (int k = 0; k < K; ++k) sum += A[row * K + k] * B[k * N + col];
-    C[row * N + col] = sum;  // EXPECT-LINE
+    for (int k = 0; k < K; ++k) {
+        sum += A[row * K + k] * B[k * N + col];  // EXPECT-LINE
+    }
+    C[row * N + col] = sum;
 }
 
 LAUNCH_CONFIG(.block_x = 16, .block_y = 16, .tile_m = 16, .tile_n = 16);

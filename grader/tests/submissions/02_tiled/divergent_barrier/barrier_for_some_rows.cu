@@ -1,5 +1,5 @@
 // Only the threads that load the last rows of B meet the first barrier; the others meet the second.
-// EXPECT verdict=divergent_barrier kind=- line=marked devices=simulator
+// EXPECT verdict=divergent_barrier kind=barrier_split line=marked devices=simulator
 #include "launch.cuh"
 
 constexpr int BM = 32, BN = 32, BK = 8;

@@ -1,5 +1,5 @@
 // The whole loop, barriers too, stands inside `if (row < M && col < N)`.
-// EXPECT verdict=divergent_barrier kind=- line=marked devices=simulator
+// EXPECT verdict=divergent_barrier kind=barrier_missed line=marked devices=simulator
 #include "launch.cuh"
 
 #define T 16

@@ -1,5 +1,5 @@
 // Each thread should do two columns, 16 apart, but stores only the first one.
-// EXPECT verdict=wrong_answer kind=- line=- devices=simulator,gpu
+// EXPECT verdict=wrong_answer kind=unwritten_places line=- devices=simulator,gpu
 #include "launch.cuh"
 
 constexpr int BM = 16, BN = 32, BK = 16;

@@ -1,5 +1,5 @@
 // Stores four columns at once where N allows it and forgets the scalar stores where it does not.
-// EXPECT verdict=wrong_answer kind=- line=- devices=simulator,gpu
+// EXPECT verdict=wrong_answer kind=nothing_written line=- devices=simulator,gpu
 #include "launch.cuh"
 
 constexpr int BM = 32, BN = 64, BK = 16;

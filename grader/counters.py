@@ -1,0 +1,74 @@
+"""Counters of a launch, named as in Nsight Compute, for each source line that touches memory."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from grader.problems.matmul import Shape
+
+
+@dataclass(frozen=True)
+class LineCounter:
+    """One kind of access on one line: a load or store of `bytes` bytes a lane to one array.
+
+    `words` are the 4-byte words that lanes asked for, `ideal_sectors` the 32-byte sectors that the
+    distinct words of each request would fill. Shared accesses have wavefronts instead, once as
+    written and once (`merged_`) with each lane's neighbouring scalar loads taken together, as nvcc
+    does where it can. `approximate`: lanes went through the line unequally often, so accesses may
+    have been put together that the hardware makes apart.
+    """
+
+    line: int
+    access: str  # "load" or "store"
+    space: str  # "global" or "shared"
+    name: str  # "A", "As"
+    bytes: int
+    requests: int
+    words: int
+    sectors: int = 0
+    ideal_sectors: int = 0
+    wavefronts: int = 0
+    ideal_wavefronts: int = 0
+    merged_requests: int = 0
+    merged_wavefronts: int = 0
+    merged_ideal_wavefronts: int = 0
+    approximate: bool = False
+
+    @property
+    def bank_conflicts(self) -> int:
+        return self.wavefronts - self.ideal_wavefronts
+
+    @property
+    def merged_bank_conflicts(self) -> int:
+        return self.merged_wavefronts - self.merged_ideal_wavefronts
+
+
+@dataclass(frozen=True)
+class Counters:
+    """All lines of a launch; `barriers` is summed over the blocks."""
+
+    lines: tuple[LineCounter, ...]
+    barriers: int
+
+    def select(self, space: str, access: str = "", name: str = "") -> tuple[LineCounter, ...]:
+        """The lines of one space, and of one access and array where given."""
+        return tuple(
+            line
+            for line in self.lines
+            if line.space == space and access in ("", line.access) and name in ("", line.name)
+        )
+
+    @property
+    def bytes_moved(self) -> int:
+        """Between L1 and L2: 32 bytes a sector."""
+        return 32 * sum(line.sectors for line in self.select("global"))
+
+    def arithmetic_intensity(self, shape: Shape) -> float:
+        """Operations (2*M*N*K) for each byte moved; 0 when nothing was moved."""
+        return 2 * shape.m * shape.n * shape.k / self.bytes_moved if self.bytes_moved else 0.0
+
+
+def total(lines: Iterable[LineCounter], field: str) -> int:
+    """The sum of one counter over some lines."""
+    return sum(int(getattr(line, field)) for line in lines)

@@ -1,0 +1,82 @@
+#include "warp_access.hpp"
+
+#include <algorithm>
+
+namespace sim {
+
+namespace {
+
+constexpr uint32_t banks = 32, sector_bytes = 32;
+
+int distinct(uint32_t *values, int count) {
+    std::sort(values, values + count);
+    return (int)(std::unique(values, values + count) - values);
+}
+
+// Whether each pair of active lanes that differ in bit `bit` of their number share one address.
+bool pairs_agree(const WarpAccess &access, int bit) {
+    for (int lane = 0; lane < warp_lanes; ++lane) {
+        int partner = lane ^ bit;
+        bool both = (access.active >> lane & 1u) && (access.active >> partner & 1u);
+        if (both && access.offset[lane] != access.offset[partner]) return false;
+    }
+    return true;
+}
+
+// Lanes served together: a whole warp for 4 bytes, half or a quarter of it for wider accesses, and
+// twice as many where neighbouring lanes of a load agree.
+int group_lanes(const WarpAccess &access) {
+    int lanes = warp_lanes / (int)std::max(access.bytes / 4, 1u);
+    bool wide_load = access.bytes > 4 && !access.write;
+    if (wide_load && (pairs_agree(access, 1) || pairs_agree(access, 2))) lanes *= 2;
+    return lanes;
+}
+
+// The distinct words of the busiest bank among `count` words.
+uint32_t busiest_bank(uint32_t *words, int count) {
+    uint32_t load[banks] = {}, most = 0;
+    count = distinct(words, count);
+    for (int index = 0; index < count; ++index) {
+        most = std::max(most, ++load[words[index] % banks]);
+    }
+    return most;
+}
+
+}  // namespace
+
+GlobalCost global_cost(const WarpAccess &access) {
+    uint32_t sectors[warp_lanes * 2], words[warp_lanes * 4];
+    int sector_count = 0, word_count = 0;
+    for (int lane = 0; lane < warp_lanes; ++lane) {
+        if (!(access.active >> lane & 1u)) continue;
+        uint32_t first = access.offset[lane], last = first + access.bytes - 1;
+        sectors[sector_count++] = first / sector_bytes;
+        if (last / sector_bytes != first / sector_bytes) {
+            sectors[sector_count++] = last / sector_bytes;
+        }
+        for (uint32_t at = first / 4; at <= last / 4; ++at) words[word_count++] = at;
+    }
+    uint32_t distinct_words = (uint32_t)distinct(words, word_count);
+    return {(uint32_t)distinct(sectors, sector_count), (distinct_words + 7) / 8};
+}
+
+SharedCost shared_cost(const WarpAccess &access) {
+    SharedCost cost{};
+    int lanes = group_lanes(access);
+    for (int first = 0; first < warp_lanes; first += lanes) {
+        uint32_t words[warp_lanes * 4];
+        int count = 0;
+        for (int lane = first; lane < first + lanes; ++lane) {
+            if (!(access.active >> lane & 1u)) continue;
+            for (uint32_t at = 0; at < access.bytes; at += 4) {
+                words[count++] = (access.offset[lane] + at) / 4;
+            }
+        }
+        if (count == 0) continue;
+        cost.wavefronts += busiest_bank(words, count);
+        ++cost.ideal_wavefronts;
+    }
+    return cost;
+}
+
+}  // namespace sim
