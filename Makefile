@@ -8,12 +8,16 @@ PY := .venv/bin/python
 
 # What a command was called with, for its recipe: EX="$$EX" rather than text inside the recipe.
 export PYTHON EX SHAPE DEVICE SEED SUBMISSION OUTPUT WHEELHOUSE PYTHON_VERSION MACHINE PYTEST_ARGS
+export FILE KERNEL GRID BLOCK ARGS SHARED LINE SVG
 
 CASE = $${EX:+--exercise "$$EX"} $${SHAPE:+--shape "$$SHAPE"}
 PLACE = $${DEVICE:+--device "$$DEVICE"} $${SEED:+--seed "$$SEED"}
+LAUNCH = $${KERNEL:+--kernel "$$KERNEL"} $${GRID:+--grid "$$GRID"} $${BLOCK:+--block "$$BLOCK"} \
+	$${ARGS:+--args "$$ARGS"} $${SHARED:+--shared "$$SHARED"}
+PICTURE = $${LINE:+--line "$$LINE"} $${SVG:+--svg "$$SVG"}
 
 .DEFAULT_GOAL := help
-.PHONY: help setup test run grade demo doctor starter check check-all lint wheelhouse lock clean
+.PHONY: help setup test run inspect grade demo doctor starter check check-all proof lint wheelhouse lock clean
 
 help:
 	@echo "Grading of CUDA matrix multiplication. Read exercises/, edit starter/, then:"
@@ -27,6 +31,9 @@ test: .venv/gpu.stamp ## check the files in starter/ [EX=tiled] [SHAPE=33x17x65]
 
 run: .venv/gpu.stamp ## launch once, print A, B, C and the kernel's printf: EX=tiled SHAPE=3x3x3 [DEVICE=...]
 	@"$(PY)" -m grader run $(CASE) $(PLACE)
+
+inspect: .venv/base.stamp ## what each line costs in memory traffic: EX=tiled SHAPE=97x97x97 or FILE=any.cu KERNEL= GRID= BLOCK= ARGS= [LINE=28 SVG=out.svg]
+	@"$(PY)" -m grader inspect $${FILE:+"$$FILE"} $(CASE) $(LAUNCH) $(PICTURE) $${SEED:+--seed "$$SEED"}
 
 grade: .venv/gpu.stamp ## score, report, result files [SUBMISSION=starter] [EX=tiled] [SEED=n] [DEVICE=...] [OUTPUT=results]
 	@"$(PY)" -m grader grade "$${SUBMISSION:-starter}" $${EX:+--exercise "$$EX"} $(PLACE) \
@@ -54,6 +61,9 @@ check: lint ## the grader's own linters, types and tests (CI runs this)
 
 check-all: lint ## check, and the long tests: cross products, other architectures
 	"$(PY)" -m pytest grader/tests --timeout 1800 $$PYTEST_ARGS
+
+proof: .venv/gpu.stamp ## the simulator's counters beside the hardware's; measured anew where there is a GPU with Nsight Compute
+	@"$(PY)" -m grader.proof
 
 lint: .venv/dev.stamp ## only what is quick: format, linter, starters in step, types
 	"$(PY)" -m ruff format --check

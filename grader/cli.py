@@ -11,6 +11,7 @@ from types import FrameType
 from typing import NoReturn
 
 from grader.finding import GraderFault
+from grader.inspect.options import add_parser as add_inspect
 
 OK, FAILED, ERROR = 0, 1, 2
 
@@ -56,6 +57,10 @@ def _run(options: argparse.Namespace) -> int:
         from grader import single_run
 
         return single_run.main(options)
+    if options.verb == "inspect":
+        from grader.inspect import command
+
+        return command.main(options)
     if options.verb == "demo":
         from grader import demo
 
@@ -78,6 +83,7 @@ def _parser() -> _Parser:
     run = verbs.add_parser("run", help="launch once; print A, B, C and the kernel's printf")
     run.add_argument("folder", nargs="?", type=Path, metavar="DIR", help="default: starter")
     _add_case(run)
+    add_inspect(verbs.add_parser)
     grade = verbs.add_parser("grade", help="score a submission and write results.json")
     grade.add_argument("folder", nargs="?", type=Path, metavar="DIR", help="a submission")
     grade.add_argument("--solutions", action="store_true", help="grade the reference solutions")

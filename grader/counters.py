@@ -45,11 +45,47 @@ class LineCounter:
 
 
 @dataclass(frozen=True)
+class Request:
+    """One request of a warp: the first of the most expensive ones of its line, access and array.
+
+    `cost` and `ideal` are sectors for global memory and wavefronts for shared memory.
+    `offsets` are those of the lanes in bytes from the array's start, None for lanes that took no
+    part; a shared array starts in bank 0. `group` lanes are served together.
+    """
+
+    line: int
+    access: str
+    space: str
+    name: str
+    bytes: int  # of one lane
+    cost: int
+    ideal: int
+    group: int
+    warp: int  # number in its block
+    block: tuple[int, ...]
+    offsets: tuple[int | None, ...]
+
+
+@dataclass(frozen=True)
+class AtomicCounter:
+    """Atomic operations of a line on one array, by lanes. What they cost is not counted."""
+
+    line: int
+    space: str
+    name: str
+    bytes: int
+    operations: int
+
+
+@dataclass(frozen=True)
 class Counters:
-    """All lines of a launch; `barriers` is summed over the blocks."""
+    """All lines of a launch; `barriers` is summed over the blocks. `worst` has a request for each
+    entry of `lines`, in the same order, where the device keeps them."""
 
     lines: tuple[LineCounter, ...]
     barriers: int
+    worst: tuple[Request, ...] = ()
+    atomics: tuple[AtomicCounter, ...] = ()
 
     def select(self, space: str, access: str = "", name: str = "") -> tuple[LineCounter, ...]:
         """The lines of one space, and of one access and array where given."""

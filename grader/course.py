@@ -100,6 +100,12 @@ class Target:
     max_registers_per_thread: int = 255
 
     @property
+    def capability(self) -> tuple[int, int]:
+        """(9, 0) for "9.0"."""
+        major, minor = self.compute_capability.split(".")
+        return int(major), int(minor)
+
+    @property
     def architecture(self) -> str:
         """What nvcc calls it: `sm_90`."""
         return "sm_" + self.compute_capability.replace(".", "")

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from enum import Enum
 from pathlib import Path
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Protocol
@@ -55,12 +56,22 @@ class Build:
     resources: Mapping[str, int] = field(default_factory=lambda: MappingProxyType({}))
 
 
+class Role(Enum):
+    """What a kernel may do with an operand. An output holds nothing when the launch begins."""
+
+    INPUT = "input"
+    OUTPUT = "output"
+    BOTH = "both"
+
+
 @dataclass(frozen=True)
 class Operand:
     """One matrix in memory: guard words, the matrix, guard words, as raw 32-bit patterns.
 
     `image[guard:guard + size]` is the matrix, row-major. A device places `image` so that its
-    element `guard` lies on a 256-byte boundary, as from cudaMalloc.
+    element `guard` lies on a 256-byte boundary, as from cudaMalloc. Outside the contract elements
+    may have other sizes (the image is then filled up to whole words), and an array with
+    `rows` = 0 has one dimension, `cols`.
     """
 
     name: str
@@ -68,10 +79,17 @@ class Operand:
     cols: int
     guard: int
     image: Words
+    role: Role = Role.INPUT
+    element_bytes: int = 4
 
     @property
     def size(self) -> int:
-        return self.rows * self.cols
+        """Elements."""
+        return max(self.rows, 1) * self.cols
+
+    @property
+    def bytes(self) -> int:
+        return self.size * self.element_bytes
 
     def values(self, image: Words) -> npt.NDArray[np.float32]:
         """The matrix (rows x cols, float32) inside an image of this operand; no copy."""
@@ -83,15 +101,16 @@ class Operand:
 class Launch:
     """What a worker is told: memory, scalars, geometry, and how the simulator shall vary.
 
-    `order` seeds the order of threads (0: as numbered); with `watch`, every access is followed to
-    find races and reads of unset memory, with `count` to fill `Run.counters` (simulator only). `poison` is the 32-bit
-    pattern that shared memory holds when a block starts (simulator only). `timeout_s` is the limit
-    for this launch.
+    For the simulator only: `order` seeds the order of threads (0: as numbered); with `watch`, every
+    access is followed to find races and reads of unset memory, with `count` to fill
+    `Run.counters`; `poison` is the 32-bit pattern that shared memory holds when a block starts.
+    `timeout_s` is the limit for this launch.
     """
 
     operands: tuple[Operand, ...]
     scalars: tuple[int, ...]
     grid: tuple[int, int]
+    grid_z: int = 1  # always 1 in the contract
     order: int = 0
     watch: bool = False
     count: bool = False
@@ -116,18 +135,25 @@ class Run:
 
 
 class Device(Protocol):
-    """A place where kernels run. Every method may raise GraderFault: our fault, never the student's."""
+    """A place where kernels run. Every method may raise GraderFault: never the student's fault."""
 
     kind: str  # "simulator" or "gpu"
 
     def describe(self) -> Mapping[str, Any]:
-        """The entry of `devices` in results.json: kind, name, and what this device knows of itself."""
+        """The entry of `devices` in results.json: kind, name, and what it knows of itself."""
 
     def build(self, exercise: Exercise, submission: Submission) -> Build:
         """Compile the submission for this device; faults of the student become findings."""
 
     def launch(self, build: Build, launch: Launch) -> Run:
         """Launch once. A crash, a hang or a sticky error costs the worker, which is replaced."""
+
+    def probe_block(self, build: Build, launch: Launch, block: int) -> tuple[Finding, ...]:
+        """Run one block (by its linear number) alone, on zeroed memory that exists only where it is
+        touched, with signed index arithmetic checked: for shapes too large to store.
+
+        The operands' images may be empty. A device that cannot do this finds nothing.
+        """
 
     def close(self) -> None:
         """End the workers; may be called twice."""

@@ -8,8 +8,12 @@ step never fails the set-up, since everything but the GPU works without it.
 from __future__ import annotations
 
 import argparse
+import contextlib
 import importlib.util
 import os
+import platform
+import re
+import shutil
 import subprocess
 import sys
 import sysconfig
@@ -84,6 +88,9 @@ def _build(compiler: toolchain.Nvcc, driver: Driver, wheelhouse: Path | None) ->
     toolchain.host_compiler()  # a clear word if there is none, before pip's many
     source = _source(wheelhouse)
     _pip("install", "--require-hashes", *source, "-r", str(REQUIREMENTS / "gpu.txt"))
+    if kept := built_wheel(wheelhouse):
+        _pip("install", "--no-deps", "--no-index", str(kept))
+        return
     with tempfile.TemporaryDirectory(prefix="pycuda-") as folder:
         home = Path(folder)
         settings = home / ".aksetup-defaults.py"  # PyCUDA's set-up reads this file in HOME
@@ -93,7 +100,23 @@ def _build(compiler: toolchain.Nvcc, driver: Driver, wheelhouse: Path | None) ->
         path = f"{compiler.path.parent}{os.pathsep}{os.environ.get('PATH', '')}"
         cache = os.environ.get("PIP_CACHE_DIR") or str(Path.home() / ".cache" / "pip")
         environment = {"HOME": folder, "PATH": path, "PIP_CACHE_DIR": cache}
-        _pip("install", *options, *source, *package, environment=environment)
+        made = home / "wheels"
+        _pip("wheel", *options, *source, *package, "-w", str(made), environment=environment)
+        (wheel,) = made.glob("*.whl")
+        _pip("install", "--no-deps", "--no-index", str(wheel))
+        if wheelhouse is not None:
+            with contextlib.suppress(OSError):  # a read-only folder: the next node builds again
+                shutil.copy(wheel, wheelhouse)
+
+
+def built_wheel(wheelhouse: Path | None) -> Path | None:
+    """PyCUDA as an earlier `make setup` of a node like this one left it in the wheelhouse."""
+    if wheelhouse is None:
+        return None
+    python = "cp{}{}".format(*sys.version_info[:2])
+    release = re.search(r"pycuda==([^ ]+)", (REQUIREMENTS / PYCUDA).read_text(encoding="utf-8"))
+    pattern = f"pycuda-{release[1] if release else '*'}-{python}-*_{platform.machine()}.whl"
+    return next(iter(sorted(wheelhouse.glob(pattern))), None)
 
 
 def build_settings(compiler: toolchain.Nvcc, link_folders: Sequence[str]) -> str:

@@ -64,7 +64,7 @@ def _exercise(score: ExerciseScore, entry: Entry, ledger: Ledger) -> dict[str, A
         "checks": [_check(check, score.exercise) for check in score.checks],
         "build": builds,
         "timing": {},
-        "counters": {"lines": []},
+        "counters": dict(ledger.counters.get(name, {"lines": []})),
     }
 
 

@@ -30,7 +30,7 @@ class Compiled:
     def launchable(self) -> Build:
         """The build; raises NotGraded where this device lacks a feature that it uses."""
         if self.build is None:
-            raise NotGraded("feature", self.unsupported)
+            raise NotGraded("feature", f"uses {self.unsupported}")
         return self.build
 
 

@@ -89,5 +89,8 @@ class BrokenDevice:
     def launch(self, build: Build, launch: Launch) -> Run:
         raise self._fault
 
+    def probe_block(self, build: Build, launch: Launch, block: int) -> tuple[Finding, ...]:
+        raise self._fault
+
     def close(self) -> None:
         pass

@@ -27,6 +27,9 @@ class Listener(Protocol):
     def built(self, exercise: str, device: str, facts: Mapping[str, Any]) -> None:
         """A submission compiled; the entry of `build` in results.json."""
 
+    def counted(self, exercise: str, device: str, facts: Mapping[str, Any]) -> None:
+        """A launch was counted; the entry of `counters` in results.json."""
+
     def outcome(self, outcome: Outcome) -> None:
         """A check ended."""
 
@@ -38,6 +41,7 @@ class Ledger:
     outcomes: list[Outcome] = field(default_factory=list)
     devices: dict[str, Mapping[str, Any]] = field(default_factory=dict)
     builds: dict[tuple[str, str], Mapping[str, Any]] = field(default_factory=dict)
+    counters: dict[str, Mapping[str, Any]] = field(default_factory=dict)
 
     def device(self, description: Mapping[str, Any]) -> None:
         self.devices[str(description["kind"])] = description
@@ -53,6 +57,9 @@ class Ledger:
 
     def built(self, exercise: str, device: str, facts: Mapping[str, Any]) -> None:
         self.builds[exercise, device] = facts
+
+    def counted(self, exercise: str, device: str, facts: Mapping[str, Any]) -> None:
+        self.counters[exercise] = facts
 
     def outcome(self, outcome: Outcome) -> None:
         self.outcomes.append(outcome)
@@ -88,6 +95,10 @@ class Everyone:
     def built(self, exercise: str, device: str, facts: Mapping[str, Any]) -> None:
         for listener in self.listeners:
             listener.built(exercise, device, facts)
+
+    def counted(self, exercise: str, device: str, facts: Mapping[str, Any]) -> None:
+        for listener in self.listeners:
+            listener.counted(exercise, device, facts)
 
     def outcome(self, outcome: Outcome) -> None:
         for listener in self.listeners:

@@ -14,7 +14,8 @@ def merge(outcomes: Sequence[Outcome]) -> tuple[Outcome, ...]:
 
     A check fails if it fails on any device and passes if it passes on one and fails on none. A
     check that needs one which failed elsewhere is skipped, so that devices cannot contradict
-    each other in the score.
+    each other in the score. A device that lacks a feature (it does not count, it does not run
+    inline PTX) has no say where another one has it.
     """
     merged: dict[str, Outcome] = {}
     for check in dict.fromkeys(outcome.check for outcome in outcomes):
@@ -33,8 +34,9 @@ def _blocks(needed: Outcome) -> bool:
 
 
 def _merge_check(outcomes: list[Outcome]) -> Outcome:
-    status = worst(outcomes)
-    deciding = [outcome for outcome in outcomes if outcome.status is status]
+    able = [outcome for outcome in outcomes if outcome.reason != "feature"] or outcomes
+    status = worst(able)
+    deciding = [outcome for outcome in able if outcome.status is status]
     findings = [finding for outcome in deciding for finding in outcome.findings]
     ranks = {
         verdict: rank for rank, verdict in enumerate(by_precedence(f.verdict for f in findings))

@@ -28,8 +28,9 @@ class Status(StrEnum):
 class Outcome:
     """One check of one exercise on one device ("" after merging).
 
-    `reason` is the check that was needed (skipped) or a key of `NotGraded.REASONS`; `detail` is a
-    sentence for the reader (a GraderFault's text), `log` what belongs into the log file only.
+    `reason` is the check that was needed (skipped) or a key of `NotGraded.REASONS`; `detail` is
+    for the reader (a GraderFault's text; for `feature` what is lacking: "the gpu does not count"),
+    `log` what belongs into the log file only.
     """
 
     exercise: str

@@ -12,8 +12,10 @@ import pytest
 from grader.checks.listener import Ledger, Listener
 from grader.checks.outcome import Outcome, PrerequisiteFailed, Status
 from grader.checks.subject import Subject
+from grader.counters import Counters
 from grader.device import Build
 from grader.finding import GraderFault, KernelFault, NotGraded
+from grader.problems.matmul import Shape
 from grader.report.words import STATUS, explanation, told
 
 
@@ -56,6 +58,9 @@ class CheckPlugin:
         build = subject.build() if outcome.check == "compiles" else None
         if build is not None:
             self._listener.built(outcome.exercise, outcome.device, build_facts(build))
+        if outcome.check == "efficient" and subject.counted is not None:
+            facts = counter_facts(*subject.counted)
+            self._listener.counted(outcome.exercise, outcome.device, facts)
         self._listener.outcome(outcome)
 
 
@@ -63,6 +68,17 @@ def build_facts(build: Build) -> dict[str, Any]:
     """What results.json says of a build: nothing that depends on where it was made."""
     config = asdict(build.config) if build.config is not None else {}
     return {"launch_config": config, "resources": dict(sorted(build.resources.items()))}
+
+
+def counter_facts(shape: Shape, counters: Counters) -> dict[str, Any]:
+    """What results.json says of the launch that was counted."""
+    return {
+        "shape": list(shape),
+        "barriers": counters.barriers,
+        "bytes_moved": counters.bytes_moved,
+        "arithmetic_intensity": round(counters.arithmetic_intensity(shape), 3),
+        "lines": [asdict(line) for line in counters.lines],
+    }
 
 
 def _check(item: pytest.Item) -> str:

@@ -4,16 +4,24 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from grader.checks.build import Compiled, CompilerCheck, compile_entry, launch_config_place
 from grader.checks.drawing import SHRINK_LIMIT_S, first_shapes
 from grader.checks.outcome import Outcome, PrerequisiteFailed, Status
 from grader.checks.plan import Entry, Plan
-from grader.checks.search import Drawing, FaultSearch, timed_out
-from grader.checks.trial import try_shape
+from grader.checks.search import Drawing, FaultSearch, ordered, timed_out
+from grader.checks.trial import count_shape, probe_large, try_shape
+from grader.counters import Counters
 from grader.course import Target
 from grader.device import Build, Device, LaunchConfig
+from grader.efficiency import (
+    aligned_shape,
+    is_aligned,
+    judge_counters,
+    judge_traffic,
+    ragged_shape,
+)
 from grader.finding import Finding, GraderFault, KernelFault, NotGraded
 from grader.limits import check_grid
 from grader.problems.matmul import PINNED, Shape, draw_seed, drawn_shapes, whole_tile_shapes
@@ -71,6 +79,7 @@ class Subject:
         self.device = device
         self.outcomes: dict[str, Outcome] = {}
         self.timeout: tuple[Finding, ...] = ()
+        self.counted: tuple[Shape, Counters] | None = None
         self.known: dict[Shape, tuple[Finding, ...]] = {}
         self._spent_s = 0.0
         self._plan = plan
@@ -100,10 +109,14 @@ class Subject:
             compiled.launchable()
 
     def is_safe(self) -> None:
-        """Stay inside memory, end, and change no input: pinned shapes and the first drawn ones."""
+        """Behave, as UNSAFE lists it, at the pinned shapes and the first drawn ones."""
         shapes = [*self._pinned(), *self._first_drawn()]
         drawing = self._drawing(SAFE_SEARCHED, only_to_shrink=True)
         FaultSearch(self._watched, UNSAFE).run(shapes, drawing)
+        if self._plan.shape is None:
+            build, _ = self._launchable()
+            if findings := probe_large(self.device, build):
+                raise KernelFault(ordered(findings))
 
     def is_right_for_whole_tiles(self) -> None:
         """Give the right answer for shapes made of whole tiles."""
@@ -113,6 +126,26 @@ class Subject:
         """Give the right answer for the pinned shapes, then for drawn ones."""
         drawing = self._drawing(self._plan.examples)
         FaultSearch(self._findings_at, ANY_FAULT).run(self._pinned(), drawing)
+
+    def is_efficient(self) -> None:
+        """Waste no memory traffic: all counters for whole tiles, words loaded for a ragged shape.
+
+        Devices that do not count leave the check to those that do.
+        """
+        build, config = self._launchable()
+        shape = self._counted_shape(config)
+        counters = count_shape(self.device, build, shape, self._plan.seed)
+        self.counted = (shape, counters)
+        findings = judge_counters(build, shape, counters)
+        any_shape = self.outcomes.get("any_shape")
+        if not findings and any_shape and any_shape.status is Status.PASS and not self._plan.shape:
+            edge = ragged_shape(config)
+            counters = count_shape(self.device, build, edge, self._plan.seed)
+            findings = judge_traffic(build, edge, counters)
+        if findings:
+            place = launch_config_place(build.submission)  # of a finding about a tile's size
+            placed = (replace(f, locations=f.locations or place) for f in findings)
+            raise KernelFault(ordered(tuple(placed)))
 
     def build(self) -> Build | None:
         """The build, if compiling succeeded; raises nothing."""
@@ -177,6 +210,14 @@ class Subject:
         if any(size % tile for size, tile in zip(self._plan.shape, tiles, strict=True)):
             raise PrerequisiteFailed("other_shape")
         return [self._plan.shape]
+
+    def _counted_shape(self, config: LaunchConfig) -> Shape:
+        shape = self._plan.shape
+        if shape is None:
+            return aligned_shape(config)
+        if not is_aligned(config, shape):
+            raise PrerequisiteFailed("other_shape")
+        return shape
 
     def _drawing(self, count: int, only_to_shrink: bool = False) -> Drawing | None:
         if self._plan.shape:

@@ -5,17 +5,21 @@ from __future__ import annotations
 from dataclasses import replace
 
 from grader.checks.plan import derived_seed
+from grader.counters import Counters
 from grader.device import Build, Device, Launch, Run
-from grader.finding import Finding
+from grader.finding import Finding, KernelFault, NotGraded
 from grader.judge import judge, same_bits
 from grader.problems.matmul import (
     FINITE_FILL,
     Case,
     Shape,
     fresh_poison,
+    large_shapes,
     prepare,
+    prepare_sparse,
     shared_poison,
 )
+from grader.verdict import Verdict
 
 # The oracle's bound for rounding errors is only meant up to this depth.
 REAL_PASS_MAX_K = 4096
@@ -45,6 +49,36 @@ def try_shape(
     again = replace(real, order=orders[2])
     findings, _, rerun = _attempt(device, build, again, 2)
     return findings or same_bits(build, real, launch, run, rerun)
+
+
+def count_shape(device: Device, build: Build, shape: Shape, seed: int) -> Counters:
+    """The counters of one launch. Raises KernelFault when it goes wrong, NotGraded when the device
+    does not count, GraderFault."""
+    assert build.config is not None, "only a complete build is launched"
+    seed = derived_seed(seed, "inputs", build.exercise.name, shape)
+    case = Case(shape, "exact", seed)
+    launch = prepare(build.exercise, build.config, case, fresh_poison(seed, 0))
+    run = device.launch(build, replace(launch, count=True))
+    if run.counters is None:  # before judging: the answer is then up to the devices that count
+        raise NotGraded("feature", f"the {device.kind} does not count")
+    if findings := judge(build, case, launch, run):
+        raise KernelFault(findings)
+    return run.counters
+
+
+def probe_large(device: Device, build: Build) -> tuple[Finding, ...]:
+    """Faults of the last block at shapes near the contract's limit. Raises GraderFault.
+
+    A block that takes too long there proves nothing: such sizes are not meant for a CPU.
+    """
+    assert build.config is not None, "only a complete build is launched"
+    found: list[Finding] = []
+    for shape in large_shapes(build.config):
+        launch = prepare_sparse(build.exercise, build.config, shape)
+        last = launch.grid[0] * launch.grid[1] - 1
+        findings = device.probe_block(build, launch, last)
+        found += [replace(f, shape=shape) for f in findings if f.verdict is not Verdict.TIMEOUT]
+    return tuple(found)
 
 
 def _depends_on_unset(device: Device, build: Build, launch: Launch, run: Run) -> bool:

@@ -66,6 +66,9 @@ class Sender:
     def built(self, exercise: str, device: str, facts: Mapping[str, Any]) -> None:
         self.send("built", exercise, device, dict(facts))
 
+    def counted(self, exercise: str, device: str, facts: Mapping[str, Any]) -> None:
+        self.send("counted", exercise, device, dict(facts))
+
     def outcome(self, outcome: Outcome) -> None:
         self.send("outcome", outcome)
 

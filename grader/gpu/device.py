@@ -111,6 +111,10 @@ class GpuDevice:
             self._end_worker()
             raise
 
+    def probe_block(self, build: Build, launch: Launch, block: int) -> tuple[Finding, ...]:
+        """See Device.probe_block: a GPU runs whole grids."""
+        return ()
+
     def close(self) -> None:
         """End the worker and give the GPU to the next grading; may be called twice."""
         self._end_worker()
@@ -220,7 +224,7 @@ class GpuDevice:
         printed = worker.prints()[0]
         found = [_flood()] if printed.flooded else []
         images = _images(answer.payload, launch.operands)
-        return Run(images, _on_gpu(found), printed.text, seconds)
+        return Run(images, _on_gpu(found), output=printed.text, seconds=seconds)
 
     def _failed(self, worker: Connection, answer: Frame, build: Build, launch: Launch) -> Run:
         header = answer.header
@@ -233,7 +237,7 @@ class GpuDevice:
         found = errors.explain(
             error, complaints.text, build.submission.name, launch.timeout_s, _recursive(build)
         )
-        return Run((), _on_gpu([found]), printed.text)
+        return Run((), _on_gpu([found]), output=printed.text)
 
 
 def _recursive(build: Build) -> bool:

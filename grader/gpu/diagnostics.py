@@ -33,6 +33,8 @@ _AT_LINE = re.compile(r'^\s+.*\bat line (\d+)(?: of "?(.+?)"?)?$')
 _SHARED = re.compile(
     r"'(\w+)' uses too much shared data \((0x[0-9a-f]+) bytes, (0x[0-9a-f]+) max\)"
 )
+# nvcc's code generator meets a type that it does not know (`_Float16`): it names no line.
+_INTERNAL = re.compile(r'Internal Compiler Error[^:]*: "?(?P<text>[^"\n]+)"?')
 _ABORTED = "Ptx assembly aborted"  # ptxas's last line after errors of its own; says nothing new
 # Errors in these files are about the host compiler or the toolkit, whatever the student wrote.
 _OF_THE_MACHINE = ("host_config.h", "host_defines.h")
@@ -54,6 +56,10 @@ def explain(output: str, name: str, compiler: str, toolkit: Path, ptx_text: str 
     when the machine, not the submission, is at fault.
     """
     errors = [_placed(error, name, ptx_text) for error in _parse(output)]
+    if not errors and (gave_up := _INTERNAL.search(output)):
+        text = f"the compiler gave up on this file without naming a line: {gave_up['text']}"
+        facts = {"compiler": compiler, "message": _tidy(text), "count": 1}
+        return Finding(Verdict.COMPILE_ERROR, "compile_error", facts)
     if not errors or any(error.file.endswith(_OF_THE_MACHINE) for error in errors):
         raise GraderFault(f"{compiler} failed: {_first_line(output)} {NOT_YOURS} Next: make doctor")
     shared = _SHARED.search(output)

@@ -26,7 +26,13 @@ from grader.toolchain import NOT_YOURS, Nvcc
 INCLUDE = PROJECT / "grader" / "include"
 CACHE = PROJECT / ".cache" / "gpu"
 
-_FLAGS = ("-cubin", "-std=c++17", "-lineinfo", "-Xptxas", "-v")
+_FLAGS = (
+    "-cubin",
+    "-std=c++17",
+    "--expt-relaxed-constexpr",  # std::min and std::max in kernels
+    "-lineinfo",  # places for messages
+    *("-Xptxas", "-v"),  # registers, spills
+)
 # A file of a dozen kernels takes 1.3 s; this is for templates that never end.
 LIMIT_S = 60.0
 # nvcc's programs stay under 2 GB of address space; more is a template bomb.

@@ -13,10 +13,10 @@ from types import MappingProxyType
 
 from grader.exercise import Exercise
 from grader.finding import Finding
-from grader.messages import building, files, memory, running, values
+from grader.messages import building, efficiency, files, memory, running, values
 from grader.messages.wording import Template, phrases
 
-__all__ = ["TEXTS", "Message", "describe"]
+__all__ = ["TEXTS", "Message", "describe", "say"]
 
 # What `make run` prints in a terminal; larger matrices say less than one element does.
 _LARGEST_PRINTED = 16
@@ -31,15 +31,26 @@ class Message:
 
 
 TEXTS: Mapping[str, Template] = MappingProxyType(
-    {**files.TEXTS, **building.TEXTS, **memory.TEXTS, **running.TEXTS, **values.TEXTS}
+    {
+        **files.TEXTS,
+        **building.TEXTS,
+        **memory.TEXTS,
+        **running.TEXTS,
+        **values.TEXTS,
+        **efficiency.TEXTS,
+    }
 )
 
 
 def describe(finding: Finding, exercise: Exercise) -> Message:
     """The words for a finding; raises KeyError for a kind that has none."""
+    return Message(say(finding), _hint(finding, exercise))
+
+
+def say(finding: Finding) -> str:
+    """The words without a hint, for kernels of no exercise; KeyError as with `describe`."""
     template = TEXTS[finding.kind]
-    text = template(finding) if callable(template) else template.format_map(phrases(finding))
-    return Message(text, _hint(finding, exercise))
+    return template(finding) if callable(template) else template.format_map(phrases(finding))
 
 
 def _hint(finding: Finding, exercise: Exercise) -> str:

@@ -5,24 +5,34 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from grader.finding import Finding
-from grader.messages.wording import Template, at, clipped, counted, pair, subscripts, who
+from grader.messages.wording import (
+    Template,
+    at,
+    clipped,
+    counted,
+    listed,
+    pair,
+    subscripts,
+    who,
+)
 
 _DOES = {"read": "reads", "write": "writes"}
 
 
 def _global_access(finding: Finding) -> str:
     facts = finding.facts
-    size = facts["rows"] * facts["cols"]
+    rows, cols, name = facts["rows"], facts["cols"], facts["operand"]
+    size = f"is {rows} x {cols}" if rows else f"has {counted(cols, 'element')}"
     if facts["index"] < 0:
-        beyond = -facts["index"]
-        place = f"{counted(beyond, 'element')} before the start of {facts['operand']}"
+        place = f"{counted(-facts['index'], 'element')} before the start of {name}"
     else:
-        place = f"{facts['operand']}[{facts['row']}][{facts['col']}]"
-        beyond = facts["index"] - size + 1
+        index = [facts["row"], facts["col"]] if rows else [facts["index"]]
+        beyond = facts["index"] - max(rows, 1) * cols + 1
+        place = name + subscripts(index)
         place += f", {counted(beyond, 'element')} past the end" if beyond > 0 else ""
     return (
-        f"{who(facts)} {_DOES[facts['access']]} {place}; {facts['operand']} is "
-        f"{facts['rows']} x {facts['cols']}{at(finding)}. Which threads have nothing to do there?"
+        f"{who(facts)} {_DOES[facts['access']]} {place}; {name} {size}{at(finding)}. "
+        "Which threads have nothing to do there?"
     )
 
 
@@ -77,15 +87,18 @@ def _guard_written(finding: Finding) -> str:
 
 def _input_modified(finding: Finding) -> str:
     facts = finding.facts
-    element = f"{facts['operand']}[{facts['row']}][{facts['col']}]"
+    element = facts["operand"] + subscripts(facts.get("index", [facts["row"], facts["col"]]))
     by = f" by {who(facts).replace('Thread', 'thread')}" if facts.get("thread") else ""
+    inputs = facts.get("inputs", ["A", "B"])
     return (
-        f"{element} was overwritten{by}{at(finding)}. A and B are only to be read: "
+        f"{element} was overwritten{by}{at(finding)}. {listed(inputs)} "
+        f"{'are' if inputs[1:] else 'is'} only to be read: "
         f"which store goes to {facts['operand']}?"
     )
 
 
 _DID = {"read": "read by", "write": "written by"}
+_WHO_WAITS = "Which of the two must come first, and what makes the other one wait?"
 
 
 def _race(finding: Finding) -> str:
@@ -105,9 +118,11 @@ def _race(finding: Finding) -> str:
             "Which block does this element belong to?"
         )
     between = "no __syncwarp or barrier" if facts["same_warp"] else "no barrier"
+    both_write = facts["access"] == facts["other_access"]
+    question = "Which of the two threads is to write it?" if both_write else _WHO_WAITS
     return (
         f"{name}: {first}, {second} of block {pair(facts['block'])}, {between} between"
-        f"{at(finding)}. Which of the two must come first, and what makes the other one wait?"
+        f"{at(finding)}. {question}"
     )
 
 
@@ -115,7 +130,8 @@ def _unset(finding: Finding) -> str:
     facts = finding.facts
     name = f"{clipped(facts['name'])}{subscripts(facts['index'])}"
     before = "this launch" if finding.kind == "unset_output" else "this block"
-    matters = "" if finding.kind == "unset_output" else ", and C depends on it"
+    output = "" if finding.kind == "unset_output" else facts.get("output", "C")
+    matters = f", and {output} depends on it" if output else ""
     return (
         f"{who(facts)} reads {name} before {before} wrote it{matters}{at(finding)}. "
         "Where does its first value come from?"
@@ -141,6 +157,10 @@ TEXTS: Mapping[str, Template] = {
     ),
     "guard_written": _guard_written,
     "input_modified": _input_modified,
+    "index_overflow": (
+        "{who} computes {expression}, which does not fit in an int{at}, although every matrix has "
+        "fewer than 2^31 elements. Which factors does this index multiply, and in which order?"
+    ),
     "race": _race,
     "unset_shared": _unset,
     "unset_output": _unset,

@@ -20,6 +20,7 @@ from grader.problems.matmul_inputs import (
     grid,
     magnitude,
     prepare,
+    prepare_sparse,
     product,
     shared_poison,
 )
@@ -30,6 +31,7 @@ from grader.problems.matmul_shapes import (
     Shape,
     draw_seed,
     drawn_shapes,
+    large_shapes,
     whole_tile_shapes,
 )
 
@@ -52,8 +54,10 @@ __all__ = [
     "factors",
     "fresh_poison",
     "grid",
+    "large_shapes",
     "magnitude",
     "prepare",
+    "prepare_sparse",
     "product",
     "repeat_command",
     "shared_poison",

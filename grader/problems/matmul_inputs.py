@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Literal
 import numpy as np
 import numpy.typing as npt
 
-from grader.device import Launch, LaunchConfig, Operand, Words
+from grader.device import Launch, LaunchConfig, Operand, Role, Words
 from grader.problems.matmul_shapes import Layout, Shape
 
 if TYPE_CHECKING:
@@ -85,7 +85,7 @@ def prepare(exercise: Exercise, config: LaunchConfig, case: Case, poison: int) -
         operands=(
             _operand("A", (shape.m, shape.k), tallest, _input_words(case, 0, shape.m * shape.k)),
             _operand("B", b_size, tallest, _input_words(case, 1, shape.k * shape.n)),
-            _operand("C", (shape.m, shape.n), tallest, np.uint32(poison)),
+            _operand("C", (shape.m, shape.n), tallest, np.uint32(poison), Role.OUTPUT),
         ),
         scalars=tuple(shape),
         grid=grid(config, shape),
@@ -95,13 +95,19 @@ def prepare(exercise: Exercise, config: LaunchConfig, case: Case, poison: int) -
     )
 
 
-def _operand(name: str, size: tuple[int, int], tile: int, words: Words | np.uint32) -> Operand:
+def _operand(
+    name: str,
+    size: tuple[int, int],
+    tile: int,
+    words: Words | np.uint32,
+    role: Role = Role.INPUT,
+) -> Operand:
     rows, cols = size
     guard = _guard_words(tile, cols)
     image = np.full(rows * cols + 2 * guard, GUARD_WORDS[name], dtype=np.uint32)
     image[guard : guard + rows * cols] = words
     image.flags.writeable = False  # a device copies it; the judge compares against it
-    return Operand(name, rows, cols, guard, image)
+    return Operand(name, rows, cols, guard, image, role)
 
 
 def _guard_words(tile: int, cols: int) -> int:
@@ -121,6 +127,21 @@ def _input_words(case: Case, stream: int, size: int) -> Words:
         return (magnitude * sign).astype(np.float32).view(np.uint32)
     # Zero mean: sums of positive numbers hide reduced precision. Rounding fills the mantissa.
     return rng.uniform(-1.0, 1.0, size).astype(np.float32).view(np.uint32)
+
+
+def prepare_sparse(exercise: Exercise, config: LaunchConfig, shape: Shape) -> Launch:
+    """The launch of a shape too large to store: operands without images (Device.probe_block)."""
+    nothing = np.empty(0, np.uint32)
+    b_size = (shape.k, shape.n) if exercise.b_layout is Layout.KXN else (shape.n, shape.k)
+    return Launch(
+        operands=(
+            Operand("A", shape.m, shape.k, _SMALLEST_GUARD, nothing),
+            Operand("B", *b_size, _SMALLEST_GUARD, nothing),
+            Operand("C", shape.m, shape.n, _SMALLEST_GUARD, nothing, Role.OUTPUT),
+        ),
+        scalars=tuple(shape),
+        grid=grid(config, shape),
+    )
 
 
 def factors(exercise: Exercise, launch: Launch) -> tuple[Matrix, Matrix]:

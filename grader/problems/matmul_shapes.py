@@ -174,3 +174,23 @@ def _fits(shape: Shape, config: LaunchConfig, limit: int) -> bool:
     filled = Shape(*(-(-size // tile) * tile for size, tile in zip(shape, tiles, strict=True)))
     two_steps = 2 * config.tile_m * config.tile_n * config.tile_k
     return shape.multiply_adds <= limit and filled.multiply_adds <= max(limit, two_steps)
+
+
+def large_shapes(config: LaunchConfig) -> tuple[Shape, ...]:
+    """Shapes near the contract's limit of 2^31 elements: a large C, a large A, a large B.
+
+    Far enough below it that a kernel may compute the index of a row or column past the edge, as
+    long as it does not use it. Only one block of each is ever run, so K is small where it can be.
+    """
+    square = 45_000  # 45,000^2 is 2.03e9; one tile more in each direction is still below 2^31
+    depth = 2_000
+    rows = min(1_000_000, _MOST_BLOCK_ROWS * config.tile_m)
+    return (
+        Shape(square, square, 2 * config.tile_k + 1),
+        Shape(rows, config.tile_n + 1, _LARGE // rows),
+        Shape(config.tile_m + 1, _LARGE // depth, depth),
+    )
+
+
+_LARGE = 2_000_000_000  # elements of the large matrix
+_MOST_BLOCK_ROWS = 65_535  # of the contract, as of every GPU

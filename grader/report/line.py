@@ -55,7 +55,8 @@ def paragraph(text: str, indent: str = "", style: str = "", first: str = "") -> 
 
 def _width() -> int:
     try:
-        return min(_WIDEST, os.get_terminal_size(sys.stdout.fileno()).columns)
+        # A pseudo-terminal that nobody told its size says 0.
+        return min(_WIDEST, os.get_terminal_size(sys.stdout.fileno()).columns or _WIDEST)
     except (OSError, ValueError):
         return _WIDEST
 

@@ -50,6 +50,9 @@ class PlainProgress:
     def built(self, exercise: str, device: str, facts: Mapping[str, Any]) -> None:
         pass
 
+    def counted(self, exercise: str, device: str, facts: Mapping[str, Any]) -> None:
+        pass
+
     def outcome(self, outcome: Outcome) -> None:
         pass
 
@@ -101,6 +104,9 @@ class LiveProgress:
         self._draw(key)
 
     def built(self, exercise: str, device: str, facts: Mapping[str, Any]) -> None:
+        pass
+
+    def counted(self, exercise: str, device: str, facts: Mapping[str, Any]) -> None:
         pass
 
     def outcome(self, outcome: Outcome) -> None:

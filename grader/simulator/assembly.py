@@ -14,6 +14,10 @@ _ZERO = re.compile(r"^\s*\.(?:zero|skip|space)\s+(?P<bytes>\d+)")
 _MEMORY_FUNCTION = re.compile(r"(?<![\w.$\"])(memcpy|memmove|memset)(?![\w.$\"])")
 
 
+_FUNCTION = re.compile(r"^\s*\.type\s+(\w+)\s*,\s*[@%]function", re.MULTILINE)
+_VISIBLE = re.compile(r"^\s*\.(?:globl|global|weak)\s+(\w+)", re.MULTILINE)
+
+
 def gap_bytes(array_bytes: int) -> int:
     """The free space after an array of this size; array and gap are a multiple of 256 bytes."""
     end = array_bytes + max(LEAST_GAP_BYTES, array_bytes)
@@ -21,8 +25,9 @@ def gap_bytes(array_bytes: int) -> int:
 
 
 def patch(assembly: str) -> str:
-    """Gaps after shared arrays (they are thread-local), checked memcpy, memmove and memset."""
-    lines: list[str] = []
+    """Gaps after shared arrays (they are thread-local), checked memcpy, memmove and memset, and
+    internal functions made visible: a `static` kernel is called from another object file."""
+    lines = [f"\t.globl\t{name}" for name in _internal_functions(assembly)]
     in_shared = False
     for line in assembly.splitlines():
         stripped = line.lstrip()
@@ -34,3 +39,7 @@ def patch(assembly: str) -> str:
         if in_shared and (zero := _ZERO.match(line)):
             lines.append(f"\t.zero\t{gap_bytes(int(zero['bytes']))}")
     return "\n".join(lines) + "\n"
+
+
+def _internal_functions(assembly: str) -> list[str]:
+    return sorted(set(_FUNCTION.findall(assembly)) - set(_VISIBLE.findall(assembly)))

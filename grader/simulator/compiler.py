@@ -53,6 +53,8 @@ FAMILY = {
         "-mllvm",
         "-tsan-instrument-read-before-write",  # else the read of `C[i] += x` is missed
         "-mllvm",
+        "-simplifycfg-sink-common=false",  # else the stores of two branches become one line's
+        "-mllvm",
         "-tsan-instrument-func-entry-exit=0",
         "-fsanitize=array-bounds",
         "-fno-color-diagnostics",
@@ -74,6 +76,10 @@ class CompileFailure(Exception):
     count: int
 
 
+# Slows index arithmetic down, so only the runs that look for overflow are compiled with it.
+CHECK_OVERFLOW = ("-fsanitize=signed-integer-overflow",)
+
+
 def flags(compiler: HostCompiler, capability: tuple[int, int]) -> tuple[str, ...]:
     """The flags for kernels; `capability` is what `__CUDA_ARCH__` says."""
     architecture = capability[0] * 100 + capability[1] * 10
@@ -92,7 +98,11 @@ def flags(compiler: HostCompiler, capability: tuple[int, int]) -> tuple[str, ...
 
 
 def compile_kernel(
-    compiler: HostCompiler, capability: tuple[int, int], text: str, folder: Path
+    compiler: HostCompiler,
+    capability: tuple[int, int],
+    text: str,
+    folder: Path,
+    extra_flags: tuple[str, ...] = (),
 ) -> Path:
     """Compile the student's `text` to folder/kernel.o.
 
@@ -100,7 +110,7 @@ def compile_kernel(
     """
     (folder / SOURCE).write_text(text, encoding="utf-8", newline="")
     assembly = folder / "kernel.s"
-    command = [*compiler.command, "-x", "c++", *flags(compiler, capability)]
+    command = [*compiler.command, "-x", "c++", *flags(compiler, capability), *extra_flags]
     done = run([*command, "-S", SOURCE, "-o", assembly.name], folder)
     if done.returncode != 0:
         raise _failure(done.stderr)

@@ -56,15 +56,16 @@ class DebugInfo:
 
     def __init__(self, program: Path, source: str) -> None:
         self._source = source
-        self._rows: list[tuple[int, str, int]] = []
+        self._rows: list[tuple[int, str, int, int]] = []
         self._inlined: list[_Inlined] = []
         self._arrays: dict[tuple[str, int], Array] = {}
         with program.open("rb") as stream:
             elf = ELFFile(stream)
             if elf.has_dwarf_info():
                 self._read(elf.get_dwarf_info())
-        self._rows.sort()
-        self._addresses = [address for address, _, _ in self._rows]
+        # Of several rows for one address the last counts; the end of a sequence comes before them.
+        self._rows.sort(key=lambda row: (row[0], row[1] != ""))
+        self._addresses = [row[0] for row in self._rows]
 
     def line(self, pc: int) -> int:
         """The source line of the code that returns to `pc`; 0 when it is not in the source.
@@ -72,7 +73,7 @@ class DebugInfo:
         Code of our headers counts for the line that calls it.
         """
         address = pc - 1
-        file, line = self._row(address)
+        file, line, _ = self._row(address)
         if file in ("", self._source):
             return line if file else 0
         calls = [c for c in self._inlined if c.low <= address < c.high and c.file == self._source]
@@ -91,9 +92,18 @@ class DebugInfo:
         """The file of the code that returns to `pc`: the source, one of our headers, or ""."""
         return self._row(pc - 1)[0]
 
-    def _row(self, address: int) -> tuple[str, int]:
+    def same_place(self, pc: int, other: int) -> bool:
+        """Whether both are copies of one place: compilers duplicate code behind an `if`."""
+        places = [(self.line(one), self._row(one - 1)) for one in (pc, other)]
+        return places[0] == places[1]
+
+    def _row(self, address: int) -> tuple[str, int, int]:
+        """File, line and column."""
         index = bisect.bisect_right(self._addresses, address) - 1
-        return self._rows[index][1:] if index >= 0 else ("", 0)
+        # Line 0 is code that clang made from several lines: it counts for the line before.
+        while index >= 0 and self._rows[index][1] and not self._rows[index][2]:
+            index -= 1
+        return self._rows[index][1:] if index >= 0 else ("", 0, 0)
 
     def array(self, name: str, size: int) -> Array | None:
         """The array of this name and size in bytes (templates may declare several)."""
@@ -105,7 +115,7 @@ class DebugInfo:
 
     def _read(self, dwarf: DWARFInfo) -> None:
         for unit in dwarf.iter_CUs():
-            files = _file_names(dwarf, unit)
+            files = file_names(dwarf, unit)
             if self._source not in files.values():
                 continue
             self._read_lines(dwarf, unit, files)
@@ -120,10 +130,11 @@ class DebugInfo:
         for entry in program.get_entries() if program else ():
             if (state := entry.state) is not None:
                 file = "" if state.end_sequence else files.get(state.file, "")
-                self._rows.append((state.address, file, state.line))
+                self._rows.append((state.address, file, state.line, state.column))
 
 
-def _file_names(dwarf: DWARFInfo, unit: CompileUnit) -> dict[int, str]:
+def file_names(dwarf: DWARFInfo, unit: CompileUnit) -> dict[int, str]:
+    """The files of a compile unit by the numbers that its entries use."""
     program = dwarf.line_program_for_CU(unit)
     if program is None:
         return {}

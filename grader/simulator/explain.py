@@ -6,6 +6,7 @@ import re
 from collections.abc import Callable, Mapping
 from typing import Any
 
+from grader.device import Role
 from grader.finding import Finding, Location
 from grader.simulator import explain_order
 from grader.simulator.program import ANCHOR, DYNAMIC, Variable
@@ -15,8 +16,10 @@ from grader.simulator.scene import (
     access,
     at,
     element,
+    element_indices,
     place,
     shared_element,
+    thread,
     variable_name,
 )
 from grader.verdict import Verdict
@@ -31,7 +34,7 @@ def _global_access(raw: RawFinding, scene: Scene) -> Finding:
     facts = {
         "access": access(raw),
         **element(scene.launch.operands[raw.where], raw.offset),
-        **place(raw),
+        **place(raw, scene),
         "count": raw.count,
     }
     return Finding(Verdict.OUT_OF_BOUNDS, "global_access", facts, at(raw, scene, facts["access"]))
@@ -40,11 +43,11 @@ def _global_access(raw: RawFinding, scene: Scene) -> Finding:
 def _nearest_array(scene: Scene, offset: int) -> Variable | None:
     """The shared array a stray offset of the shared block lies nearest to."""
     arrays = [v for v in scene.program.shared if v.name != ANCHOR]
-    if not scene.config.dynamic_shared:
+    if not scene.block.dynamic_shared:
         arrays = [v for v in arrays if v.name != DYNAMIC]
 
     def distance(array: Variable) -> int:
-        size = scene.config.dynamic_shared if array.name == DYNAMIC else array.size
+        size = scene.block.dynamic_shared if array.name == DYNAMIC else array.size
         return array.offset - offset if offset < array.offset else offset - array.offset - size
 
     return min(arrays, key=distance, default=None)
@@ -58,7 +61,7 @@ def _shared_access(raw: RawFinding, scene: Scene) -> Finding:
     return Finding(
         Verdict.OUT_OF_BOUNDS,
         "shared_access",
-        facts | place(raw),
+        facts | place(raw, scene),
         at(raw, scene, facts["access"]),
     )
 
@@ -81,7 +84,7 @@ def _array_index(raw: RawFinding, scene: Scene) -> Finding | None:
         "type": kind.replace("[", " [", 1),
         "variable": local[0].name if local else "",
         "length": _length(kind),
-        **place(raw),
+        **place(raw, scene),
     }
     return Finding(Verdict.OUT_OF_BOUNDS, "register_array", facts, at(raw, scene, "index"))
 
@@ -92,7 +95,7 @@ def _length(kind: str) -> int:
 
 
 def _wild_access(raw: RawFinding, scene: Scene) -> Finding:
-    facts = {"access": access(raw), **place(raw)}
+    facts = {"access": access(raw), **place(raw, scene)}
     return Finding(Verdict.OUT_OF_BOUNDS, "wild_access", facts, at(raw, scene, facts["access"]))
 
 
@@ -102,12 +105,12 @@ def _misaligned(raw: RawFinding, scene: Scene) -> Finding:
         "bytes": raw.bytes,
         "operand_or_variable": "",
         "index": [],
-        **place(raw),
+        **place(raw, scene),
     }
     if raw.text == "operand":
         operand = scene.launch.operands[raw.where]
-        spot = element(operand, raw.offset)
-        facts |= {"operand_or_variable": operand.name, "index": [spot["row"], spot["col"]]}
+        index = element_indices(operand, raw.offset)
+        facts |= {"operand_or_variable": operand.name, "index": index}
     elif raw.text == "shared" and raw.where < len(scene.program.shared):
         found = shared_element(scene, scene.program.shared[raw.where], raw.offset)
         facts |= {"operand_or_variable": found["variable"], "index": found["index"]}
@@ -121,14 +124,22 @@ def _unaligned(raw: RawFinding, scene: Scene) -> Finding | None:
 
 
 def _input_written(raw: RawFinding, scene: Scene) -> Finding:
-    spot = element(scene.launch.operands[raw.where], raw.offset)
+    operand = scene.launch.operands[raw.where]
+    spot = element(operand, raw.offset)
     facts = {key: spot[key] for key in ("operand", "row", "col")}
-    facts |= {"count": raw.count, **place(raw)}
+    facts |= {"index": element_indices(operand, raw.offset), "count": raw.count}
+    facts |= {"inputs": [o.name for o in scene.launch.operands if o.role is Role.INPUT]}
+    facts |= place(raw, scene)
     return Finding(Verdict.INPUT_MODIFIED, "input_modified", facts, at(raw, scene, "write"))
 
 
+def _index_overflow(raw: RawFinding, scene: Scene) -> Finding:
+    facts = {"expression": raw.text, **place(raw, scene)}
+    return Finding(Verdict.INDEX_OVERFLOW, "index_overflow", facts, at(raw, scene, "index"))
+
+
 def _assertion(raw: RawFinding, scene: Scene) -> Finding:
-    facts = {"expression": raw.text, **place(raw)}
+    facts = {"expression": raw.text, **place(raw, scene)}
     return Finding(Verdict.CRASH, "assertion", facts, at(raw, scene, "assertion"))
 
 
@@ -137,7 +148,7 @@ def _crash(kind: str) -> Callable[[RawFinding, Scene], Finding]:
         # A signal's address is that of the instruction itself, a call's the one after it.
         signal = raw.kind in (Kind.FATAL_SIGNAL, Kind.STACK_OVERFLOW)
         line = scene.debug.line(raw.pc + signal)
-        facts: dict[str, Any] = place(raw)
+        facts: dict[str, Any] = place(raw, scene)
         if raw.kind == Kind.FATAL_SIGNAL:
             facts["name"] = raw.text
         places = (Location(scene.file, line, "error"),) if line else ()
@@ -147,13 +158,16 @@ def _crash(kind: str) -> Callable[[RawFinding, Scene], Finding]:
 
 
 def _deadlock(raw: RawFinding, scene: Scene) -> Finding:
-    facts = {"waiting": raw.offset, "missing": raw.bytes, **place(raw), "other": list(raw.other)}
+    facts = {"waiting": raw.offset, "missing": raw.bytes, **place(raw, scene)}
+    facts |= {"other": thread(raw.other, scene)}
     return Finding(Verdict.DIVERGENT_BARRIER, "barrier_deadlock", facts, _both_places(raw, scene))
 
 
-def _divergent(raw: RawFinding, scene: Scene) -> Finding:
+def _divergent(raw: RawFinding, scene: Scene) -> Finding | None:
     kind = "barrier_missed" if raw.where else "barrier_split"
-    facts = {"missing": raw.offset, **place(raw), "other": list(raw.other)}
+    if kind == "barrier_split" and scene.debug.same_place(raw.pc, raw.pc_other):
+        return None
+    facts = {"missing": raw.offset, **place(raw, scene), "other": thread(raw.other, scene)}
     return Finding(Verdict.DIVERGENT_BARRIER, kind, facts, _both_places(raw, scene))
 
 
@@ -163,7 +177,7 @@ def _both_places(raw: RawFinding, scene: Scene) -> tuple[Location, ...]:
 
 
 def _async_copy(raw: RawFinding, scene: Scene) -> Finding:
-    facts = {"bytes": raw.offset, "zero_filled": raw.bytes, **place(raw)}
+    facts = {"bytes": raw.offset, "zero_filled": raw.bytes, **place(raw, scene)}
     return Finding(Verdict.CRASH, "async_copy_size", facts, at(raw, scene, "copy"))
 
 
@@ -182,5 +196,6 @@ _EXPLAINERS: Mapping[Kind, Callable[[RawFinding, Scene], Finding | None]] = {
     Kind.DIVERGENT_BARRIER: _divergent,
     Kind.ASYNC_COPY: _async_copy,
     Kind.UNALIGNED_ACCESS: _unaligned,
+    Kind.INDEX_OVERFLOW: _index_overflow,
     **explain_order.EXPLAINERS,
 }

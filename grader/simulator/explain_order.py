@@ -7,22 +7,34 @@ from typing import Any
 
 from grader.finding import Finding, Location
 from grader.simulator.protocol import MAX_OPERANDS, Kind, RawFinding
-from grader.simulator.scene import Scene, access, at, element, place, shared_element
+from grader.simulator.scene import (
+    Scene,
+    access,
+    at,
+    block,
+    device_variable_name,
+    element_indices,
+    place,
+    shared_element,
+    thread,
+)
 from grader.verdict import Verdict
 
 
 def _shared_name(raw: RawFinding, scene: Scene) -> dict[str, Any]:
     found = shared_element(scene, scene.program.shared[raw.where], raw.offset)
-    return {"name": found["variable"], "index": found["index"]}
+    scalar = found["dims"] == [1]
+    return {"name": found["variable"], "index": [] if scalar else found["index"]}
 
 
 def _global_name(raw: RawFinding, scene: Scene) -> dict[str, Any]:
     """An element of a matrix, or of a device variable (these come after the operands)."""
     if raw.where >= MAX_OPERANDS:
         variable = scene.program.device_variables[raw.where - MAX_OPERANDS]
-        return {"name": variable.name, "index": [raw.offset // 4]}
-    spot = element(scene.launch.operands[raw.where], raw.offset)
-    return {"name": spot["operand"], "index": [spot["row"], spot["col"]]}
+        index = [] if variable.size == 4 else [raw.offset // 4]
+        return {"name": device_variable_name(variable.name), "index": index}
+    operand = scene.launch.operands[raw.where]
+    return {"name": operand.name, "index": element_indices(operand, raw.offset)}
 
 
 def _race(raw: RawFinding, scene: Scene) -> Finding:
@@ -32,9 +44,9 @@ def _race(raw: RawFinding, scene: Scene) -> Finding:
         **(_shared_name(raw, scene) if shared else _global_name(raw, scene)),
         "access": access(raw),
         "other_access": other,
-        **place(raw),
-        "other": list(raw.other),
-        "other_block": list(raw.other_block),
+        **place(raw, scene),
+        "other": thread(raw.other, scene),
+        "other_block": block(raw.other_block, scene),
         "same_warp": raw.same_warp,
         "asynchronous": raw.asynchronous,
         "space": "shared" if shared else "global",
@@ -50,7 +62,9 @@ def _unset(raw: RawFinding, scene: Scene) -> Finding:
     shared = raw.kind == Kind.UNSET_SHARED
     name = _shared_name(raw, scene) if shared else _global_name(raw, scene)
     kind = "unset_shared" if shared else "unset_output"
-    return Finding(Verdict.UNINITIALISED, kind, {**name, **place(raw)}, at(raw, scene, "read"))
+    return Finding(
+        Verdict.UNINITIALISED, kind, {**name, **place(raw, scene)}, at(raw, scene, "read")
+    )
 
 
 EXPLAINERS: Mapping[Kind, Callable[[RawFinding, Scene], Finding | None]] = {

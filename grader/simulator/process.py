@@ -13,11 +13,11 @@ from typing import IO
 
 import numpy as np
 
-from grader.device import Launch, LaunchConfig, Words
+from grader.device import Launch, Words
 from grader.finding import GraderFault
 from grader.simulator import protocol
 from grader.simulator.program import Program
-from grader.simulator.protocol import RawFinding, Response, Status
+from grader.simulator.protocol import Block, CounterRow, RawFinding, Response, Status
 
 # The worker counts CPU seconds itself; this wall-clock limit only ends a worker that is stuck.
 WALL_FACTOR = 6.0
@@ -32,7 +32,7 @@ class Answer:
     findings: tuple[RawFinding, ...]
     output: str
     images: tuple[Words, ...]
-    counters: tuple[tuple[int, ...], ...]
+    counters: tuple[CounterRow, ...]
 
 
 class Worker:
@@ -48,17 +48,20 @@ class Worker:
 
     def ask(
         self,
-        config: LaunchConfig,
+        block: Block,
         launch: Launch,
         lines: Sequence[tuple[int, int]] = (),
         only_block: int = -1,
         sparse: bool = False,
     ) -> Answer:
-        """Launch once; `lines` are needed to count. Raises GraderFault when the worker ends without an answer."""
+        """Launch once; `lines` are needed to count.
+
+        Raises GraderFault when the worker ends without an answer.
+        """
         process = self._running()
         deadline_s = time.monotonic() + launch.timeout_s * WALL_FACTOR + WALL_EXTRA_S
         try:
-            _send(process, protocol.request(config, launch, lines, only_block, sparse))
+            _send(process, protocol.request(block, launch, lines, only_block, sparse))
             if not sparse:
                 for operand in launch.operands:
                     _send(process, operand.image.data.cast("B"))

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from itertools import count
 from pathlib import Path
 
 from grader.finding import GraderFault
@@ -28,6 +29,18 @@ class Variable:
 
 
 @dataclass(frozen=True)
+class Entry:
+    """The function to run: its symbol and the C types of its parameters in order.
+
+    A type that ends in `*` takes the next operand, any other the next scalar: an integer, or the
+    bits of a floating-point number.
+    """
+
+    symbol: str
+    parameters: tuple[str, ...]
+
+
+@dataclass(frozen=True)
 class Program:
     """The worker's executable and where things lie in its memory."""
 
@@ -40,14 +53,9 @@ class Program:
 
 
 def link(
-    compiler: HostCompiler,
-    kernel: str,
-    parameters: Sequence[str],
-    kernel_object: Path,
-    machine: Sequence[Path],
+    compiler: HostCompiler, entry: Entry, kernel_object: Path, machine: Sequence[Path]
 ) -> Path:
-    """Link `worker` beside the object file. `parameters` are the kernel's C types in order:
-    pointers first, then integers."""
+    """Link `worker` beside the object file."""
     folder = kernel_object.parent
     extern_arrays = [
         symbol.name
@@ -55,7 +63,7 @@ def link(
         if not symbol.defined and symbol.kind == "shared"
     ]
     stub = folder / "stub.cpp"
-    stub.write_text(_stub(kernel, parameters, extern_arrays), encoding="utf-8")
+    stub.write_text(_stub(entry, extern_arrays), encoding="utf-8")
     # The stub comes first: its anchor is the gap before the student's first array.
     command = [*compiler.command, "-std=c++17", "-O1", "-fno-pie", "-no-pie", stub.name]
     done = run(
@@ -70,12 +78,37 @@ def link(
     return folder / "worker"
 
 
-def _stub(kernel: str, parameters: Sequence[str], extern_arrays: Sequence[str]) -> str:
+def link_alone(compiler: HostCompiler, kernel_object: Path) -> Path:
+    """Link `alone` beside the object file: not to be run, only its debug information is read,
+    which has no addresses in an object file."""
+    loose = ("-nostdlib", "-no-pie", "-Wl,--unresolved-symbols=ignore-all", "-Wl,--entry=0")
+    command = [*compiler.command, *loose, kernel_object.name, "-o", "alone"]
+    done = run(command, kernel_object.parent)
+    if done.returncode != 0:
+        raise GraderFault(
+            f"{compiler} could not link the kernel alone: {done.stderr.strip()[-400:]}. "
+            "This is not about your kernel."
+        )
+    return kernel_object.with_name("alone")
+
+
+# The integer that holds the bits of a floating-point scalar.
+_BITS = {"float": "int", "double": "long"}
+
+
+def _arguments(parameters: Sequence[str]) -> Iterator[str]:
+    operands, scalars = count(), count()
+    for kind in parameters:
+        if kind.endswith("*"):
+            yield f"({kind})operands[{next(operands)}]"
+        elif kind in _BITS:
+            yield f"__builtin_bit_cast({kind}, ({_BITS[kind]})scalars[{next(scalars)}])"
+        else:
+            yield f"({kind})scalars[{next(scalars)}]"
+
+
+def _stub(entry: Entry, extern_arrays: Sequence[str]) -> str:
     """C++ that calls the kernel and defines the array behind `extern __shared__`."""
-    pointers = [kind for kind in parameters if kind.endswith("*")]
-    arguments = [f"({kind})operands[{i}]" for i, kind in enumerate(pointers)]
-    scalars = [kind for kind in parameters if not kind.endswith("*")]
-    arguments += [f"({kind})scalars[{i}]" for i, kind in enumerate(scalars)]
     aliases = "".join(
         f"extern thread_local char sim_alias_{i}[{DYNAMIC_BYTES}] "
         f'__asm__("{name}") __attribute__((alias("{DYNAMIC}")));\n'
@@ -84,9 +117,9 @@ def _stub(kernel: str, parameters: Sequence[str], extern_arrays: Sequence[str]) 
     return (
         "#define SHARED __attribute__((used, aligned(1024))) thread_local char\n"
         'extern "C" {\n'
-        f"void {kernel}({', '.join(parameters)});\n"
+        f'void sim_entry({", ".join(entry.parameters)}) __asm__("{entry.symbol}");\n'
         "void sim_kernel(void *const *operands, const long *scalars) {\n"
-        f"    {kernel}({', '.join(arguments)});\n"
+        f"    sim_entry({', '.join(_arguments(entry.parameters))});\n"
         "}\n"
         f"SHARED {ANCHOR}[{LEAST_GAP_BYTES}];\n"
         f"SHARED {DYNAMIC}[{DYNAMIC_BYTES}];\n"

@@ -7,10 +7,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import IntEnum
 
-from grader.device import Launch, LaunchConfig
+from grader.device import Launch, Role
 from grader.simulator.program import Program
 
-VERSION = 2
+VERSION = 3
 MAX_OPERANDS = 8
 MAX_SCALARS = 8
 MAX_VARIABLES = 64
@@ -18,14 +18,28 @@ MAX_GLOBALS = 256
 MAX_LINES = 1 << 16
 
 _HELLO = struct.Struct(f"<4I3Q{2 * MAX_VARIABLES}Q{2 * MAX_GLOBALS}Q")
-_REQUEST = struct.Struct(f"<4I4iIIIIqQd{MAX_OPERANDS}Q{MAX_OPERANDS}Q{MAX_SCALARS}q")
-_FINDING = struct.Struct("<IIQQqIIII8i64s")
-_RESPONSE = struct.Struct(f"<8IQ{MAX_OPERANDS}Q2Q4i")
-_COUNTER = struct.Struct("<6I9Q")
+_REQUEST = struct.Struct(f"<4I6iIIIIqQd{MAX_OPERANDS}I{MAX_OPERANDS}Q{MAX_OPERANDS}Q{MAX_SCALARS}q")
+_FINDING = struct.Struct("<IIQQqIIII12i64s")
+_RESPONSE = struct.Struct(f"<8IQ{MAX_OPERANDS}Q2Q6i")
+_COUNTER = struct.Struct("<6I9Q4I3i33I")
 _LINE = struct.Struct("<2Q")
 COUNTER_BYTES = _COUNTER.size
 RESPONSE_BYTES = _RESPONSE.size
 FINDING_BYTES = _FINDING.size
+
+
+Triple = tuple[int, int, int]
+
+_WRITABLE, _UNSET = 1, 2
+_ROLES = {Role.INPUT: 0, Role.OUTPUT: _WRITABLE | _UNSET, Role.BOTH: _WRITABLE}
+
+
+@dataclass(frozen=True)
+class Block:
+    """Threads of a block along x, y and z, and bytes of its dynamic shared memory."""
+
+    threads: Triple
+    dynamic_shared: int = 0
 
 
 class Status(IntEnum):
@@ -58,6 +72,7 @@ class Kind(IntEnum):
     GLOBAL_RACE = 16
     UNSET_SHARED = 17
     UNSET_OUTPUT = 18
+    INDEX_OVERFLOW = 19
 
 
 @dataclass(frozen=True)
@@ -76,10 +91,10 @@ class RawFinding:
     bytes: int
     line: int
     count: int
-    thread: tuple[int, int]
-    block: tuple[int, int]
-    other: tuple[int, int]
-    other_block: tuple[int, int]
+    thread: Triple
+    block: Triple
+    other: Triple
+    other_block: Triple
     text: str
 
 
@@ -96,8 +111,27 @@ class Response:
     image_words: tuple[int, ...]
     pc: int
     last_pc: int
-    thread: tuple[int, int]
-    block: tuple[int, int]
+    thread: Triple
+    block: Triple
+
+
+@dataclass(frozen=True)
+class CounterRow:
+    """A CounterRow of protocol.hpp. `counts` are its nine counters in order; `worst` describes its
+    most expensive request: cost, ideal, lanes served together, warp; then the block, a bit for
+    each active lane, and the lanes' offsets in bytes."""
+
+    line: int
+    space: int
+    place: int
+    bytes: int
+    access: int
+    approximate: bool
+    counts: tuple[int, ...]
+    worst: tuple[int, int, int, int]
+    block: Triple
+    active: int
+    offsets: tuple[int, ...]
 
 
 def _padded(values: Sequence[int], length: int) -> list[int]:
@@ -124,7 +158,7 @@ def hello(program: Program) -> bytes:
 
 
 def request(
-    config: LaunchConfig,
+    block: Block,
     launch: Launch,
     lines: Sequence[tuple[int, int]] = (),
     only_block: int = -1,
@@ -139,16 +173,17 @@ def request(
         len(launch.scalars),
         launch.poison,
         *launch.grid,
-        config.block_x,
-        config.block_y,
-        config.dynamic_shared,
+        launch.grid_z,
+        *block.threads,
+        block.dynamic_shared,
         sparse,
         launch.watch | launch.count << 1,
         len(rows),
         only_block,
         launch.order,
         launch.timeout_s,
-        *_padded([operand.size for operand in launch.operands], MAX_OPERANDS),
+        *_padded([_ROLES[operand.role] for operand in launch.operands], MAX_OPERANDS),
+        *_padded([operand.bytes for operand in launch.operands], MAX_OPERANDS),
         *_padded([operand.guard for operand in launch.operands], MAX_OPERANDS),
         *_padded(launch.scalars, MAX_SCALARS),
     )
@@ -157,7 +192,8 @@ def request(
 
 def read_response(frame: bytes) -> Response:
     """Raises ValueError when the frame is not one of this version."""
-    version, status, findings, output, cut, operands, counters, _, barriers, *rest = _RESPONSE.unpack(frame)
+    version, status, findings, output, cut, operands, counters, *rest = _RESPONSE.unpack(frame)
+    _reserved, barriers, *rest = rest
     if version != VERSION or operands > MAX_OPERANDS:
         raise ValueError(f"answer of version {version}, expected {VERSION}")
     words, places = rest[:MAX_OPERANDS], rest[MAX_OPERANDS:]
@@ -171,14 +207,32 @@ def read_response(frame: bytes) -> Response:
         image_words=tuple(words[:operands]),
         pc=places[0],
         last_pc=places[1],
-        thread=(places[2], places[3]),
-        block=(places[4], places[5]),
+        thread=_triple(places, 2),
+        block=_triple(places, 5),
     )
 
 
-def read_counter(frame: bytes) -> tuple[int, ...]:
-    """One CounterRow of protocol.hpp, field by field."""
-    return _COUNTER.unpack(frame)
+def _triple(numbers: Sequence[int], start: int) -> Triple:
+    return numbers[start], numbers[start + 1], numbers[start + 2]
+
+
+def read_counter(frame: bytes) -> CounterRow:
+    """One row of counters."""
+    fields = _COUNTER.unpack(frame)
+    line, space, place, size, access, approximate = fields[:6]
+    return CounterRow(
+        line=line,
+        space=space,
+        place=place,
+        bytes=size,
+        access=access,
+        approximate=bool(approximate),
+        counts=fields[6:15],
+        worst=fields[15:19],
+        block=_triple(fields, 19),
+        active=fields[22],
+        offsets=fields[23:],
+    )
 
 
 def read_finding(frame: bytes) -> RawFinding:
@@ -197,9 +251,9 @@ def read_finding(frame: bytes) -> RawFinding:
         bytes=size,
         line=line,
         count=count,
-        thread=(rest[0], rest[1]),
-        block=(rest[2], rest[3]),
-        other=(rest[4], rest[5]),
-        other_block=(rest[6], rest[7]),
-        text=rest[8].split(b"\0", 1)[0].decode("utf-8", "replace"),
+        thread=_triple(rest, 0),
+        block=_triple(rest, 3),
+        other=_triple(rest, 6),
+        other_block=_triple(rest, 9),
+        text=rest[12].split(b"\0", 1)[0].decode("utf-8", "replace"),
     )

@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
+from functools import cache
 from typing import Any
 
-from grader.counters import LineCounter
-from grader.device import Launch, LaunchConfig, Operand
+from grader.device import Launch, Operand
 from grader.finding import Location
+from grader.mangling import base_name, demangle
 from grader.simulator.debug import DebugInfo
 from grader.simulator.program import DYNAMIC, Program, Variable
-from grader.simulator.protocol import RawFinding
+from grader.simulator.protocol import Block, RawFinding, Triple
+from grader.tokens import tokens
 
 
 @dataclass(frozen=True)
@@ -23,7 +25,7 @@ class Scene:
     file: str  # as messages name it
     text: str
     launch: Launch
-    config: LaunchConfig
+    block: Block
 
 
 def variable_name(symbol: str) -> str:
@@ -41,30 +43,39 @@ def variable_name(symbol: str) -> str:
     return plain
 
 
-def line_counter(row: tuple[int, ...], scene: Scene) -> LineCounter:
-    """A CounterRow of machine/protocol.hpp with its array's name."""
-    line, space, number, size, write, approximate, requests, words, *counts = row
-    if space == 0:
-        name = variable_name(scene.program.shared[number].name)
-    elif space == 1:
-        name = scene.launch.operands[number].name
-    else:
-        name = scene.program.device_variables[number].name
-    return LineCounter(
-        line,
-        "store" if write else "load",
-        "global" if space else "shared",
-        name,
-        size,
-        requests,
-        words,
-        *counts,
-        approximate=bool(approximate),
-    )
+def device_variable_name(symbol: str) -> str:
+    """`table` for a `__device__` variable of that name, whatever its namespace."""
+    return base_name(demangle(symbol))
 
 
-def place(raw: RawFinding) -> dict[str, Any]:
-    return {"thread": list(raw.thread), "block": list(raw.block)}
+@cache
+def constants(text: str) -> frozenset[str]:
+    """The names of the `__constant__` variables that a file declares."""
+    found: set[str] = set()
+    declares, depth, before = False, 0, ""
+    for token in tokens(text):
+        if token.text == "__constant__":
+            declares, depth = True, 0
+        elif declares and depth == 0 and token.text in ("[", ",", "=", "{", ";"):
+            found.add(before)
+            declares = token.text != ";"
+        depth += (token.text in ("{", "(")) - (token.text in ("}", ")"))
+        before = token.text
+    return frozenset(found)
+
+
+def place(raw: RawFinding, scene: Scene) -> dict[str, Any]:
+    return {"thread": thread(raw.thread, scene), "block": block(raw.block, scene)}
+
+
+def thread(index: Triple, scene: Scene) -> list[int]:
+    """A thread's x and y, and z where blocks have more than one layer."""
+    return list(index if scene.block.threads[2] > 1 else index[:2])
+
+
+def block(index: Triple, scene: Scene) -> list[int]:
+    """A block's x and y, and z where the grid has more than one layer."""
+    return list(index if scene.launch.grid_z > 1 else index[:2])
 
 
 def at(raw: RawFinding, scene: Scene, role: str) -> tuple[Location, ...]:
@@ -78,8 +89,10 @@ def access(raw: RawFinding) -> str:
 
 def element(operand: Operand, offset_bytes: int) -> dict[str, Any]:
     """Index, row and column of a byte offset; row and column -1 before the matrix."""
-    index = offset_bytes // 4
+    index = offset_bytes // operand.element_bytes
     row, col = divmod(index, operand.cols) if index >= 0 else (-1, -1)
+    if not operand.rows:  # one dimension
+        row, col = 0, index
     return {
         "operand": operand.name,
         "index": index,
@@ -90,10 +103,16 @@ def element(operand: Operand, offset_bytes: int) -> dict[str, Any]:
     }
 
 
+def element_indices(operand: Operand, offset_bytes: int) -> list[int]:
+    """What stands in brackets after the operand's name."""
+    spot = element(operand, offset_bytes)
+    return [spot["row"], spot["col"]] if operand.rows else [spot["index"]]
+
+
 def shared_element(scene: Scene, variable: Variable, offset: int) -> dict[str, Any]:
     """Name, index and dimensions of an element of a shared array; offset in bytes."""
     name = variable_name(variable.name)
-    size = scene.config.dynamic_shared if variable.name == DYNAMIC else variable.size
+    size = scene.block.dynamic_shared if variable.name == DYNAMIC else variable.size
     past = offset - size if offset >= size else offset
     array = scene.debug.array(name, variable.size)
     if array is None:

@@ -13,6 +13,7 @@ from grader.checks.listener import Ledger
 from grader.checks.plan import Entry, Plan
 from grader.checks.session import run_checks, subjects_of
 from grader.checks.subject import Surroundings
+from grader.counters import Counters, LineCounter
 from grader.course import Target
 from grader.device import Build, Device, Launch, LaunchConfig, Run
 from grader.exercise import CHECKS, Exercise
@@ -22,6 +23,7 @@ from grader.submission import Submission
 from grader.verdict import Verdict
 
 Behaviour = Callable[[Build, Launch, int], Run]
+Counting = Callable[[Launch], Counters]
 
 TARGET = Target("H200", "9.0", 227 * 1024)
 CONFIG = LaunchConfig(8, 8, 8, 8, 8)
@@ -37,12 +39,83 @@ SYNTAX = Finding(
 )
 
 
-class FakeDevice:
-    """`behave` decides a run from the build, the launch and the number of launches before it."""
+def healthy(launch: Launch) -> Counters:
+    """Those of the tiled kernel of the course: each tile loaded once, all lanes side by side.
 
-    def __init__(self, behave: Behaviour | None = None, kind: str = "simulator") -> None:
+    Line 20 loads a tile of A, 21 one of B, 23 reads both from shared memory, 25 writes C.
+    """
+    m, n, k = (-(-size // 8) for size in shape_of(launch))
+    tiles = m * n * k * 64  # words of all tiles of A that all blocks load; of B as many
+    return Counters(
+        lines=(
+            _global_line(20, "load", "A", tiles),
+            _shared_line(20, "store", "As", tiles // 32),
+            _global_line(21, "load", "B", tiles),
+            _shared_line(21, "store", "Bs", tiles // 32),
+            _shared_line(23, "load", "As", tiles * 8 // 32),
+            _shared_line(23, "load", "Bs", tiles * 8 // 32),
+            _global_line(25, "store", "C", m * n * 64),
+        ),
+        barriers=m * n * k * 2,
+    )
+
+
+def _global_line(line: int, access: str, name: str, words: int) -> LineCounter:
+    return LineCounter(
+        line=line,
+        access=access,
+        space="global",
+        name=name,
+        bytes=4,
+        requests=words // 32,
+        words=words,
+        sectors=words // 8,
+        ideal_sectors=words // 8,
+    )
+
+
+def _shared_line(line: int, access: str, name: str, requests: int) -> LineCounter:
+    return LineCounter(
+        line=line,
+        access=access,
+        space="shared",
+        name=name,
+        bytes=4,
+        requests=requests,
+        words=requests * 32,
+        wavefronts=requests,
+        ideal_wavefronts=requests,
+        merged_requests=requests,
+        merged_wavefronts=requests,
+        merged_ideal_wavefronts=requests,
+    )
+
+
+def changed(counters: Counters, line: int, name: str, **fields: Any) -> Counters:
+    """The counters with other numbers for one array on one line."""
+    lines = tuple(
+        replace(one, **fields) if (one.line, one.name) == (line, name) else one
+        for one in counters.lines
+    )
+    assert lines != counters.lines, "nothing was changed"
+    return replace(counters, lines=lines)
+
+
+class FakeDevice:
+    """`behave` decides a run from the build, the launch and the number of launches before it;
+    `counting` what it counts, None for a device that does not count."""
+
+    def __init__(
+        self,
+        behave: Behaviour | None = None,
+        kind: str = "simulator",
+        counting: Counting | None = healthy,
+    ) -> None:
         self.kind = kind
+        self.counting = counting
+        self.config = CONFIG
         self.launches: list[Shape] = []
+        self.counted: list[Shape] = []  # those of `launches` with counters
         self.builds = 0
         self.refuse: tuple[Finding, ...] = ()
         self._behave = behave or right
@@ -55,11 +128,18 @@ class FakeDevice:
         empty = Build(exercise, submission, self.kind)
         if self.refuse:
             return replace(empty, findings=self.refuse)
-        return replace(empty, artifact=Path("fake"), config=CONFIG)
+        return replace(empty, artifact=Path("fake"), config=self.config)
 
     def launch(self, build: Build, launch: Launch) -> Run:
         self.launches.append(shape_of(launch))
-        return self._behave(build, launch, len(self.launches) - 1)
+        run = self._behave(build, launch, len(self.launches) - 1)
+        if not launch.count:
+            return run
+        self.counted.append(shape_of(launch))
+        return replace(run, counters=self.counting(launch) if self.counting else None)
+
+    def probe_block(self, build: Build, launch: Launch, block: int) -> tuple[Finding, ...]:
+        return ()
 
     def close(self) -> None:
         pass

@@ -1,4 +1,4 @@
-"""Worker processes that fail in known ways; importable, because they run in processes of their own."""
+"""Worker processes that fail in known ways; a module, since other processes must import them."""
 
 from __future__ import annotations
 

@@ -122,8 +122,8 @@ def _expectations(
     devices = [device for expectation in found for device in expectation.devices]
     if len(set(devices)) != len(devices):
         raise FixtureError(f"{path}: two EXPECT lines for one device")
-    if bool(marked) != any(expectation.line for expectation in found):
-        raise FixtureError(f"{path}: `line=marked` and {MARK} come together or not at all")
+    if marked and not any(expectation.line for expectation in found):
+        raise FixtureError(f"{path}: {MARK} stands there, but no EXPECT line says line=marked")
     return tuple(found), rest
 
 
@@ -137,6 +137,8 @@ def _expectation(path: Path, line: str, marked: int) -> Expectation:
         raise FixtureError(f"{path}: a device is one of {', '.join(DEVICES)}")
     if verdict not in _FOLDERS.values():
         raise FixtureError(f"{path}: {verdict} is no verdict")
+    if match["line"] == "marked" and not marked:
+        raise FixtureError(f"{path}: line=marked, but no line ends in {MARK}")
     if verdict == Verdict.ACCEPTED and (kind or match["line"] != "-"):
         raise FixtureError(f"{path}: an accepted kernel has no finding")
     if verdict == NOT_GRADED and kind != "feature":

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -71,17 +72,23 @@ def build(family: str, text: str, exercise: Exercise = EXERCISE) -> Build:
 
 
 def launch(
-    family: str, built: Build, shape: Shape = SHAPE, order: int = 0, timeout_s: float = 10.0
+    family: str,
+    built: Build,
+    shape: Shape = SHAPE,
+    order: int = 0,
+    timeout_s: float = 10.0,
+    watch: bool = False,
 ) -> Run:
     assert built.config is not None, built.findings
     case = Case(shape, "exact", 5, order, timeout_s=timeout_s)
     made = prepare(built.exercise, built.config, case, 0x7FA00001)
-    return device(family).launch(built, made)
+    return device(family).launch(built, replace(made, watch=watch))
 
 
-def run(family: str, body: str, shape: Shape = SHAPE, before: str = "") -> Run:
+def run(family: str, body: str, shape: Shape = SHAPE, before: str = "", watch: bool = False) -> Run:
     """Launch the naive kernel with `body` before its loop and `before` in front of the file."""
-    return launch(family, build(family, before + PRELUDE + body + FINISH), shape)
+    built = build(family, before + PRELUDE + body + FINISH)
+    return launch(family, built, shape, watch=watch)
 
 
 def right(built: Build, shape: Shape, run: Run) -> bool:

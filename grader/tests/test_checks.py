@@ -12,11 +12,13 @@ from grader.checks import session
 from grader.checks.plugin import CheckPlugin
 from grader.checks.subject import Surroundings
 from grader.device import Build, Launch, Run
+from grader.efficiency import aligned_shape, ragged_shape
 from grader.exercise import Exercise
 from grader.finding import Finding, GraderFault
 from grader.problems.matmul import PINNED, Shape
 from grader.submission import Submission
 from grader.tests.fake_device import (
+    CONFIG,
     OUTSIDE,
     SYNTAX,
     TARGET,
@@ -35,13 +37,13 @@ from grader.tests.fake_device import (
     wrong_at,
 )
 
-NOT_BUILT = {"efficient": "not_graded", "fast": "not_graded"}
+BUILT = ("compiles", "safe", "whole_tiles", "any_shape", "efficient")
+NOT_BUILT = {"fast": "not_graded"}
 
 
 def test_a_right_kernel_passes_everything_that_is_built() -> None:
     ledger = check(a_plan(), FakeDevice())
-    passed = dict.fromkeys(("compiles", "safe", "whole_tiles", "any_shape"), "pass")
-    assert statuses(ledger) == passed | NOT_BUILT
+    assert statuses(ledger) == dict.fromkeys(BUILT, "pass") | NOT_BUILT
     assert {o.reason for o in ledger.outcomes if o.check in NOT_BUILT} == {"not_built"}
 
 
@@ -53,10 +55,11 @@ def test_each_check_brings_a_sentence_for_the_student() -> None:
 def test_as_many_shapes_are_drawn_as_the_plan_says_and_none_is_launched_anew() -> None:
     device = FakeDevice()
     check(a_plan(examples=40), device)
-    launches = Counter(device.launches)
+    launches = Counter(device.launches) - Counter(device.counted)
     drawn = set(launches) - set(PINNED)
     assert len(drawn) >= 40
     assert set(launches.values()) == {3}  # exact, real, and real again
+    assert device.counted == [aligned_shape(CONFIG), ragged_shape(CONFIG)]
 
 
 def test_the_same_seed_draws_the_same_shapes_and_another_seed_others() -> None:
@@ -72,7 +75,7 @@ def test_a_compile_error_skips_all_that_needs_a_kernel() -> None:
     device = FakeDevice()
     device.refuse = (SYNTAX,)
     ledger = check(a_plan(), device)
-    skipped = dict.fromkeys(("safe", "whole_tiles", "any_shape"), "skipped")
+    skipped = dict.fromkeys(BUILT[1:], "skipped")
     assert statuses(ledger) == {"compiles": "fail"} | skipped | NOT_BUILT
     assert device.builds == 1
 
@@ -121,7 +124,8 @@ def test_a_timeout_is_waited_for_once_and_fails_every_later_check() -> None:
     ledger = check(a_plan(), device)
     assert len(device.launches) == 1
     failed = dict.fromkeys(("safe", "whole_tiles"), "fail")
-    assert statuses(ledger) == {"compiles": "pass", **failed, "any_shape": "skipped"} | NOT_BUILT
+    skipped = dict.fromkeys(("any_shape", "efficient"), "skipped")
+    assert statuses(ledger) == {"compiles": "pass", **failed, **skipped} | NOT_BUILT
     assert verdicts(ledger)["whole_tiles"] == ["timeout"]
 
 
@@ -182,8 +186,7 @@ def test_a_file_that_is_not_there_or_untouched_is_not_built(state: str) -> None:
     device = FakeDevice()
     ledger = check(a_plan(an_entry(state=state)), device)
     assert device.builds == 0
-    skipped = dict.fromkeys(("compiles", "safe", "whole_tiles", "any_shape"), "skipped")
-    assert statuses(ledger) == skipped | NOT_BUILT
+    assert statuses(ledger) == dict.fromkeys(BUILT, "skipped") | NOT_BUILT
     assert {o.reason for o in ledger.outcomes if o.status.value == "skipped"} == {state}
 
 

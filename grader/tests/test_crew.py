@@ -1,4 +1,4 @@
-"""The worker processes of a grading: a lost one costs one exercise, and our fault costs no point."""
+"""The worker processes of a grading: a lost one costs one exercise and no student a point."""
 
 from __future__ import annotations
 

@@ -114,3 +114,10 @@ def test_faults_of_the_machine_are_never_the_students(output: str) -> None:
     with pytest.raises(GraderFault, match="not about your kernel") as raised:
         explain(output)
     assert " ".join(output.split())[:40] in str(raised.value)
+
+
+def test_a_type_that_the_code_generator_does_not_know_is_a_compile_error() -> None:
+    output = 'Error: Internal Compiler Error (codegen): "unsupported float variant!"\n'
+    finding = diagnostics.explain(output, "starter/01_naive.cu", "nvcc 13.0", Path("/cuda"))
+    assert finding.kind == "compile_error"
+    assert "unsupported float variant!" in finding.facts["message"]

@@ -9,6 +9,8 @@ from xml.etree import ElementTree
 import pytest
 
 from grader.exercise import PROJECT, Exercise, load_all
+from grader.messages import TEXTS
+from grader.verdict import Verdict
 
 EXERCISES = load_all(PROJECT)
 GRADED = [exercise for exercise in EXERCISES if exercise.graded]
@@ -40,6 +42,46 @@ def test_the_table_of_checks_gives_the_points_of_exercise_toml(exercise: Exercis
     expected = {check: n for check, n in exercise.points.items() if n or check == "compiles"}
     assert told == expected
     assert f"{exercise.total} points" in handout(exercise)
+
+
+def row(exercise: Exercise, check: str) -> str:
+    """What the handout says passes a check; "" where it has no row for it."""
+    found = re.search(rf"^\| {check} \| \d+ \| (.+) \|$", handout(exercise), re.MULTILINE)
+    return found[1] if found else ""
+
+
+def test_the_limits_of_efficient_are_told_where_they_first_apply() -> None:
+    naive, tiled, padded, tuned = GRADED
+    for exercise in (naive, tiled):
+        ratio = exercise.limits["max_sector_ratio"]
+        assert f"at most {ratio:g} times the sectors" in row(exercise, "efficient")
+    for exercise in (tiled, tuned):
+        smallest = f"{exercise.limits['min_tile_m']:g} x {exercise.limits['min_tile_n']:g}"
+        assert f"tiles of at least {smallest}" in row(exercise, "efficient")
+    assert f"at most {padded.limits['max_conflict_share']:.0%}".replace("%", " %") in row(
+        padded, "efficient"
+    )
+    # What a handout leaves to an earlier one is the same there.
+    assert padded.limits["max_sector_ratio"] == tiled.limits["max_sector_ratio"]
+    assert tuned.limits["max_sector_ratio"] == tiled.limits["max_sector_ratio"]
+    assert tuned.limits["max_conflict_share"] == padded.limits["max_conflict_share"]
+
+
+def test_every_hint_is_for_a_verdict_or_a_finding_that_exists() -> None:
+    for exercise in EXERCISES:
+        assert set(exercise.hints) <= {*TEXTS, *(verdict.value for verdict in Verdict)}
+
+
+@pytest.mark.parametrize("exercise", GRADED, ids=lambda exercise: exercise.name)
+def test_what_safe_and_efficient_find_has_a_hint_of_the_exercise(exercise: Exercise) -> None:
+    kinds = {"race", "out_of_bounds", "uncoalesced"}
+    kinds |= {"uninitialised"} if exercise.name == "01_naive" else {"unset_shared", "unset_output"}
+    kinds |= {"divergent_barrier"} if exercise.name != "01_naive" else set()
+    if "max_word_ratio" in exercise.limits:
+        kinds |= {"too_much_traffic", "tile_too_small"}
+    if "max_conflict_share" in exercise.limits:
+        kinds |= {"bank_conflicts"}
+    assert kinds <= set(exercise.hints)
 
 
 @pytest.mark.parametrize("exercise", EXERCISES, ids=lambda exercise: exercise.name)

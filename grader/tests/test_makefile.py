@@ -43,7 +43,8 @@ def make(folder: Path, *words: str, **environment: str) -> subprocess.CompletedP
     assert MAKE is not None
     # make hands its own flags and variables to what it calls; these tests start afresh.
     inherited = {k: v for k, v in os.environ.items() if not k.startswith(("MAKE", "MFLAGS"))}
-    for name in ("EX", "SHAPE", "DEVICE", "SEED", "SUBMISSION", "OUTPUT", "PYTEST_ARGS"):
+    names = re.findall(r"^export (.+)$", MAKEFILE.read_text(), re.MULTILINE)
+    for name in {*" ".join(names).split()} - {"PYTHON"}:
         inherited.pop(name, None)
     return subprocess.run(
         (MAKE, *words),
@@ -69,6 +70,18 @@ def test_test_hands_over_exercise_shape_device_and_seed(project: Path) -> None:
     done = make(project, "test", *words)
     assert done.stdout == (
         "[-m][grader][test][--exercise][tiled][--shape][33x17x65][--device][gpu][--seed][7]\n"
+    )
+
+
+def test_inspect_hands_over_every_part_of_a_launch(project: Path) -> None:
+    words = ("FILE=my kernel.cu", "KERNEL=sum<256>", "GRID=8", "BLOCK=16,16", "LINE=3", "SVG=a b")
+    done = make(project, "inspect", *words, "ARGS=in=f32[9 * n] n=9", "SHARED=4*64")
+    assert done.stdout == (
+        "[-m][grader][inspect][my kernel.cu][--kernel][sum<256>][--grid][8][--block][16,16]"
+        "[--args][in=f32[9 * n] n=9][--shared][4*64][--line][3][--svg][a b]\n"
+    )
+    assert make(project, "inspect", "EX=tiled", "SHAPE=97x97x97").stdout == (
+        "[-m][grader][inspect][--exercise][tiled][--shape][97x97x97]\n"
     )
 
 

@@ -33,6 +33,19 @@ SPAN = {**ELEMENT, "step": 1, "steps": 3, "first_k": 8, "last_k": 15}
 LOST = {**ELEMENT, "units": 183.5, "limit": 16.0, "wrong": 100}
 GLOBAL = {"operand": "A", "row": 17, "col": 2, "rows": 17, "cols": 4, "count": 3, **WHO}
 
+RACE = {
+    "name": "As",
+    "index": [0, 3],
+    "access": "write",
+    "other_access": "read",
+    "other": [9, 2],
+    "other_block": [0, 1],
+    "same_warp": False,
+    "asynchronous": False,
+    "space": "shared",
+    **WHO,
+}
+
 # One example at least for each kind: verdict, facts.
 EXAMPLES: list[tuple[str, Verdict, Mapping[str, Any]]] = [
     ("compile_error", Verdict.COMPILE_ERROR, {"compiler": "g++", "message": "'x' was not declared in this scope", "count": 3}),
@@ -49,6 +62,7 @@ EXAMPLES: list[tuple[str, Verdict, Mapping[str, Any]]] = [
     ("forbidden_include", Verdict.REJECTED, {"header": "#embed x", "allowed": [], "form": "directive", "nearest": ""}),
     ("forbidden_include", Verdict.REJECTED, {"header": "HEADER", "allowed": [], "form": "macro", "nearest": ""}),
     ("forbidden_include", Verdict.REJECTED, {"header": ".incbin", "allowed": [], "form": "incbin", "nearest": ""}),
+    ("index_overflow", Verdict.INDEX_OVERFLOW, {"expression": "1999968000 * 4", **WHO}),
     ("missing_file", Verdict.REJECTED, {}),
     ("empty_file", Verdict.REJECTED, {}),
     ("not_a_file", Verdict.REJECTED, {"type": "folder"}),
@@ -87,6 +101,14 @@ EXAMPLES: list[tuple[str, Verdict, Mapping[str, Any]]] = [
     ("guard_written", Verdict.OUT_OF_BOUNDS, {"operand": "C", "before": True, "offset": 2, "count": 1}),
     ("input_modified", Verdict.INPUT_MODIFIED, {"operand": "B", "row": 0, "col": 3, "count": 1}),
     ("input_modified", Verdict.INPUT_MODIFIED, {"operand": "B", "row": 0, "col": 3, "count": 1, **WHO}),
+    ("index_overflow", Verdict.INDEX_OVERFLOW, {"expression": "46341 * 46341", **WHO}),
+    ("race", Verdict.RACE, RACE),
+    ("race", Verdict.RACE, {**RACE, "same_warp": True, "other": [1, 0]}),
+    ("race", Verdict.RACE, {**RACE, "asynchronous": True, "access": "read", "other_access": "write"}),
+    ("race", Verdict.RACE, {**RACE, "name": "C", "index": [16, 8], "space": "global", "other_block": [0, 0], "other_access": "write"}),
+    ("race", Verdict.RACE, {**RACE, "name": "C", "index": [16, 8], "space": "global", "other_access": "write"}),
+    ("unset_shared", Verdict.UNINITIALISED, {"name": "As", "index": [0, 3], **WHO}),
+    ("unset_output", Verdict.UNINITIALISED, {"name": "C", "index": [16, 8], **WHO}),
     ("assertion", Verdict.CRASH, {"expression": "row < M", **WHO}),
     ("assertion", Verdict.CRASH, {"expression": "", "thread": [], "block": []}),
     ("trap", Verdict.CRASH, WHO),
@@ -159,6 +181,12 @@ EXAMPLES: list[tuple[str, Verdict, Mapping[str, Any]]] = [
     ("wrong_blocks", Verdict.WRONG_ANSWER, {**ELEMENT, "blocks": 1, "of_blocks": 9}),
     ("wrong_places", Verdict.WRONG_ANSWER, {**ELEMENT, "places": 8, "of_places": 64}),
     ("wrong_somewhere", Verdict.WRONG_ANSWER, ELEMENT),
+    ("uncoalesced", Verdict.UNCOALESCED, {"name": "B", "access": "load", "ratio": 8.0, "sectors_per_request": 32.0, "ideal": 4.0}),
+    ("uncoalesced", Verdict.UNCOALESCED, {"name": "C", "access": "store", "ratio": 1.6, "sectors_per_request": 6.4666, "ideal": 4.0}),
+    ("too_much_traffic", Verdict.TOO_MUCH_TRAFFIC, {"name": "A", "access": "load", "words": 737280, "allowed": 46080, "ratio": 16.0, "tile_m": 16, "tile_n": 8}),
+    ("too_much_traffic", Verdict.TOO_MUCH_TRAFFIC, {"name": "B", "access": "load", "words": 46081, "allowed": 46080, "ratio": 46081 / 46080, "tile_m": 16, "tile_n": 8}),
+    ("tile_too_small", Verdict.TOO_MUCH_TRAFFIC, {"tile_m": 16, "tile_n": 4, "least_m": 8, "least_n": 8}),
+    ("bank_conflicts", Verdict.BANK_CONFLICTS, {"name": "Bs", "access": "load", "share": 31 / 33, "merged_share": 0.77, "wavefronts_per_request": 32.0, "ideal": 1.0}),
 ]  # fmt: skip
 
 # The judge and the devices see these on a launch, so a shape is known.
@@ -169,6 +197,8 @@ BEFORE_LAUNCH = {
     Verdict.WRONG_SIGNATURE,
     Verdict.BAD_LAUNCH,
 }
+# Seen at a shape, but true of every shape.
+OF_THE_FILE = {"tile_too_small"}
 
 
 def finding(kind: str, verdict: Verdict, facts: Mapping[str, Any]) -> Finding:
@@ -187,7 +217,7 @@ def test_a_message_is_a_short_plain_sentence_with_its_shape(
     assert text[0].isupper() or text.startswith(("g++", "nvcc", "#include", "#embed", "__has"))
     assert "None" not in text
     assert not re.search(r"[{}\n]|  |\.\.$|'\]|\['", text), text
-    assert ("M=17 N=9 K=4" in text) is (verdict not in BEFORE_LAUNCH)
+    assert ("M=17 N=9 K=4" in text) is (verdict not in BEFORE_LAUNCH and kind not in OF_THE_FILE)
     assert message.hint.endswith(".")
 
 
@@ -206,6 +236,52 @@ def test_a_tail_is_told_as_fact_place_and_question() -> None:
     assert describe(found, exercise()).text == (
         "C[16][0] was never written (M=17 N=1 K=4). Row 16 lies past the last full tile: does any "
         "thread compute it?"
+    )
+
+
+@pytest.mark.parametrize(
+    ("facts", "text"),
+    [
+        (
+            {},
+            "As[0][3]: read by thread (9, 2), written by thread (3, 0) of block (0, 1), no barrier "
+            "between (M=17 N=9 K=4). Which of the two must come first, and what makes the other "
+            "one wait?",
+        ),
+        (
+            {"other": [1, 0], "same_warp": True},
+            "As[0][3]: read by thread (1, 0), written by thread (3, 0) of block (0, 1), no "
+            "__syncwarp or barrier between (M=17 N=9 K=4). Which of the two must come first, and "
+            "what makes the other one wait?",
+        ),
+        (
+            {"access": "read", "other_access": "write", "asynchronous": True},
+            "As[0][3]: an asynchronous copy of thread (9, 2) was still under way when it was read "
+            "by thread (3, 0) (M=17 N=9 K=4). Which wait and which barrier come before that?",
+        ),
+        (
+            {"other_access": "write", "space": "global", "name": "C", "other_block": [1, 1]},
+            "C[0][3]: written by thread (9, 2) of block (1, 1) and written by thread (3, 0) of "
+            "block (0, 1); nothing orders two blocks (M=17 N=9 K=4). Which block does this "
+            "element belong to?",
+        ),
+        (
+            {"other_access": "write", "space": "global", "name": "C"},
+            "C[0][3]: written by thread (9, 2), written by thread (3, 0) of block (0, 1), no "
+            "barrier between (M=17 N=9 K=4). Which of the two threads is to write it?",
+        ),
+    ],
+    ids=["between warps", "in one warp", "asynchronous", "between blocks", "two writers"],
+)
+def test_a_race_names_both_parties_and_what_is_missing(facts: Mapping[str, Any], text: str) -> None:
+    assert describe(finding("race", Verdict.RACE, {**RACE, **facts}), exercise()).text == text
+
+
+def test_waste_is_told_in_numbers_and_what_they_mean() -> None:
+    facts = {"name": "B", "access": "load", "sectors_per_request": 32.0, "ideal": 4.0}
+    assert describe(finding("uncoalesced", Verdict.UNCOALESCED, facts), exercise()).text == (
+        "Each warp-wide load of B touches 32 sectors of 32 bytes, 4 would do (M=17 N=9 K=4). Do "
+        "neighbouring lanes (threadIdx.x) walk along a row of B, or down a column?"
     )
 
 

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import platform
 import re
+import sys
 import tomllib
 from pathlib import Path
 
@@ -121,3 +123,15 @@ def test_platform_tags_go_from_the_newest_glibc_to_the_oldest_name() -> None:
     assert tags[0] == f"manylinux_2_{packages.GLIBC_MINOR}_aarch64"
     assert "manylinux_2_17_aarch64" in tags
     assert tags[-1] == "manylinux1_aarch64"
+
+
+def test_a_wheel_that_another_node_built_is_used_again(tmp_path: Path) -> None:
+    python = "cp{}{}".format(*sys.version_info[:2])
+    machine = platform.machine()
+    assert packages.built_wheel(None) is None
+    (tmp_path / f"pycuda-2026.1-cp36-cp36m-linux_{machine}.whl").touch()
+    (tmp_path / "pycuda-2026.1.tar.gz").touch()
+    assert packages.built_wheel(tmp_path) is None
+    mine = tmp_path / f"pycuda-2026.1-{python}-{python}-linux_{machine}.whl"
+    mine.touch()
+    assert packages.built_wheel(tmp_path) == mine

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -14,9 +15,11 @@ import pytest
 from grader import grading, record
 from grader.checks.listener import Ledger
 from grader.device import Build, Launch, Run
+from grader.efficiency import aligned_shape
 from grader.exercise import PROJECT
 from grader.finding import GraderFault
 from grader.tests.fake_device import (
+    CONFIG,
     OUTSIDE,
     SYNTAX,
     FakeDevice,
@@ -62,9 +65,9 @@ def test_the_schema_is_itself_valid() -> None:
 
 def test_a_pass_is_recorded_with_what_cannot_be_graded_yet() -> None:
     composed = recorded()
-    assert composed["score"] == {"earned": 8, "points": 25, "not_graded": 17}
+    assert composed["score"] == {"earned": 20, "points": 25, "not_graded": 5}
     assert composed["exercises"][0]["status"] == "pass"
-    assert checks(composed)["efficient"]["reason"] == "not_built"
+    assert checks(composed)["fast"]["reason"] == "not_built"
     assert composed["exercises"][0]["build"]["simulator"]["launch_config"]["tile_m"] == 8
 
 
@@ -102,13 +105,57 @@ def test_a_file_that_is_not_graded_is_recorded(state: str) -> None:
     assert composed["score"]["earned"] == 0
 
 
+def test_the_counters_of_a_launch_are_recorded_line_by_line() -> None:
+    counters = recorded()["exercises"][0]["counters"]
+    assert counters["shape"] == list(aligned_shape(CONFIG))
+    assert counters["barriers"] > 0
+    assert counters["bytes_moved"] == 32 * sum(line["sectors"] for line in counters["lines"])
+    assert [(line["line"], line["name"]) for line in counters["lines"]] == [
+        *[(20, "A"), (20, "As"), (21, "B"), (21, "Bs"), (23, "As"), (23, "Bs"), (25, "C")]
+    ]
+    assert counters["lines"][0]["words"] > 0
+
+
+def test_the_counters_of_a_wasteful_kernel_are_recorded_beside_its_failure() -> None:
+    entry = an_entry(an_exercise(limits={"min_tile_m": 99.0}))
+    composed = recorded(entries=(entry,))
+    assert checks(composed)["efficient"]["verdict"] == "too_much_traffic"
+    assert checks(composed)["efficient"]["locations"]
+    assert composed["exercises"][0]["counters"]["lines"]
+
+
+def test_where_nothing_was_counted_there_are_no_lines() -> None:
+    assert recorded(FakeDevice(counting=None))["exercises"][0]["counters"] == {"lines": []}
+
+
+@pytest.mark.parametrize(
+    "damage",
+    [
+        lambda counters: counters.pop("barriers"),
+        lambda counters: counters.update(more=1),
+        lambda counters: counters.update(barriers=-1),
+        lambda counters: counters.update(shape=[64, 64]),
+        lambda counters: counters.update(lines=[]),
+        lambda counters: counters["lines"][0].pop("sectors"),
+        lambda counters: counters["lines"][0].update(more=1),
+        lambda counters: counters["lines"][0].update(access="write"),
+        lambda counters: counters["lines"][0].update(requests=1.5),
+    ],
+)
+def test_the_schema_takes_no_other_counters(damage: Callable[[dict[str, Any]], Any]) -> None:
+    composed = recorded()
+    damage(composed["exercises"][0]["counters"])
+    with pytest.raises(jsonschema.ValidationError):
+        valid(composed)
+
+
 def test_what_was_known_before_an_interruption_is_recorded() -> None:
     plan = a_plan(an_entry(), an_entry(an_exercise("03_padded")))
     whole = check(plan, FakeDevice())
     ledger = Ledger(outcomes=whole.outcomes[:8])  # the second exercise was under way
     composed = valid(record.compose(grading.score(plan, ledger), plan, ledger))
     assert [one["status"] for one in composed["exercises"]] == ["pass", "grader_error"]
-    assert composed["score"]["earned"] == 8 + 3
+    assert composed["score"]["earned"] == 20 + 3
 
 
 def test_equal_gradings_give_equal_records_apart_from_times() -> None:

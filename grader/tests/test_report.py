@@ -76,8 +76,9 @@ def four(*states: str) -> tuple[Score, Any]:
 def test_every_check_has_a_row_with_its_status_in_words_and_its_points() -> None:
     told = report(right())
     assert "whole tiles pass            2/2" in told
-    assert "efficient   not graded      -/12    not in this version" in told
-    assert "8 of 8 points (17 more are not graded)" in told
+    assert "efficient   pass           12/12" in told
+    assert "fast        not graded      -/5     not in this version" in told
+    assert "20 of 20 points (5 more are not graded)" in told
 
 
 def test_a_failure_names_checks_verdict_shape_and_the_command_that_repeats_it() -> None:
@@ -132,8 +133,8 @@ def test_an_untouched_file_is_one_line() -> None:
 
 def test_the_total_shows_both_numbers_and_why_points_are_missing() -> None:
     told = text(total_lines(right()))
-    assert "8 of 8 points that can be graded here" in told
-    assert "17 of 25 points are not graded: not in this version" in told
+    assert "20 of 20 points that can be graded here" in told
+    assert "5 of 25 points are not graded: not in this version" in told
 
 
 def test_untouched_starters_lead_to_the_warm_up() -> None:

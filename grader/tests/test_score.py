@@ -111,6 +111,17 @@ def test_devices_merge_to_the_worse_decision(simulator: str, gpu: str, together:
     assert merged.status == together
 
 
+@pytest.mark.parametrize("able", ["pass", "fail", "skipped", "grader_error"])
+@pytest.mark.parametrize("unable", ["simulator", "gpu"])
+def test_a_device_that_lacks_a_feature_has_no_say_beside_one_that_has_it(
+    able: str, unable: str
+) -> None:
+    other = {"simulator": "gpu", "gpu": "simulator"}[unable]
+    lacking = outcome("efficient", "not_graded", unable, reason="feature", detail="lacks it")
+    (merged,) = merge([lacking, outcome("efficient", able, other)])
+    assert merged.status == able
+
+
 def test_a_check_is_skipped_when_the_one_it_needs_failed_on_another_device() -> None:
     merged = merge(
         [

@@ -191,6 +191,13 @@ def test_a_barrier_that_not_all_threads_reach_is_found(
 
 
 @both_compilers
+def test_a_barrier_that_the_compiler_duplicated_is_one_barrier(family: str) -> None:
+    """Compilers may make one path of two equal conditions, with a barrier of its own."""
+    guarded = "    if (row < M && col < N) C[row * N + col] = 0.0f;\n    __syncthreads();\n"
+    assert run(family, guarded * 2).findings == ()
+
+
+@both_compilers
 def test_a_stage_read_before_its_copy_is_waited_for_holds_the_old_values(family: str) -> None:
     before = "#include <cuda_pipeline.h>\n"
     body = (

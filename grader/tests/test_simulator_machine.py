@@ -18,9 +18,10 @@ from grader.settings import PROJECT
 from grader.simulator.assembly import gap_bytes, patch
 from grader.simulator.compiler import HERE
 from grader.simulator.device import SimulatorDevice
-from grader.simulator.explain import variable_name
 from grader.simulator.process import Worker
 from grader.simulator.program import Program
+from grader.simulator.protocol import Block
+from grader.simulator.scene import variable_name
 from grader.tests.simulated import (
     EXERCISE,
     FINISH,
@@ -140,7 +141,7 @@ def test_a_program_that_cannot_start_is_our_fault(tmp_path: Path) -> None:
     assert built.config is not None
     made = prepare(EXERCISE, built.config, Case(SHAPE, "exact", 1), 0x7FA00001)
     with pytest.raises(GraderFault, match="not about your kernel"):
-        worker.ask(built.config, made)
+        worker.ask(Block((16, 16, 1)), made)
 
 
 def test_concurrent_gradings_share_one_cache(tmp_path: Path) -> None:

@@ -36,7 +36,7 @@ void make_oldest(Queue &queue) {
     const Copy &copy = queue.copies[queue.first];
     memcpy(copy.to, copy.from, copy.bytes - copy.zero_filled);
     memset(copy.to + copy.bytes - copy.zero_filled, 0, copy.zero_filled);
-    observe_async_end({(uintptr_t)copy.to, copy.bytes, copy.bytes, true, false, copy.pc});
+    observe_async_end({(uintptr_t)copy.to, copy.bytes, copy.bytes, true, no_atomic, copy.pc});
     queue.first = (queue.first + 1) % max_pending;
     --queue.count;
 }
@@ -70,7 +70,7 @@ void __pipeline_memcpy_async(void *to, const void *from, size_t bytes, size_t ze
     if (queue.count == sim::max_pending) sim::make_oldest(queue);
     queue.copies[(queue.first + queue.count++) % sim::max_pending] = {
         (char *)to, (const char *)from, (uint32_t)bytes, (uint32_t)zero_filled, queue.committed, pc};
-    sim::observe_async_start({(uintptr_t)to, bytes, bytes, true, false, pc});
+    sim::observe_async_start({(uintptr_t)to, bytes, bytes, true, sim::no_atomic, pc});
 }
 
 void __pipeline_commit() { ++sim::queues[sim::current].committed; }

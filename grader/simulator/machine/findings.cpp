@@ -25,10 +25,8 @@ RawFinding *report(Kind kind, uintptr_t pc, uint32_t where) {
     fresh.where = where;
     fresh.count = 1;
     Position at = position();
-    fresh.thread_x = at.thread_x;
-    fresh.thread_y = at.thread_y;
-    fresh.block_x = at.block_x;
-    fresh.block_y = at.block_y;
+    memcpy(fresh.thread, at.thread, sizeof at.thread);
+    memcpy(fresh.block, at.block, sizeof at.block);
     return &fresh;
 }
 

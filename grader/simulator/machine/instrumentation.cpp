@@ -44,10 +44,10 @@ inline void access_fast(uintptr_t address, size_t bytes, size_t alignment, bool 
         for (uint32_t index = 0; index < operand_count; ++index) {
             const Operand &operand = operands[index];
             if (address < operand.begin || address + bytes > operand.end) continue;
-            if (!write || index + 1 == operand_count) return;
+            if (!write || operand.may_be_written) return;
         }
     }
-    look_closely({address, bytes, alignment, write, false, pc});
+    look_closely({address, bytes, alignment, write, no_atomic, pc});
 }
 
 // A type whose alignment is smaller than its size, or a vector at a place that g++ knows to be
@@ -55,12 +55,12 @@ inline void access_fast(uintptr_t address, size_t bytes, size_t alignment, bool 
 void access_unaligned(uintptr_t address, size_t bytes, bool write, uintptr_t pc) {
     access_fast(address, bytes, 1, write, pc);
     if ((bytes == 8 || bytes == 16) && address % bytes != 0) {
-        observe_unaligned({address, bytes, bytes, write, false, pc}, locate(address, bytes));
+        observe_unaligned({address, bytes, bytes, write, no_atomic, pc}, locate(address, bytes));
     }
 }
 
 void access_memory(uintptr_t address, size_t bytes, size_t alignment, bool write, uintptr_t pc,
-                   bool atomic) {
+                   Atomic atomic) {
     last_pc = pc;
     look_closely({address, bytes, alignment, write, atomic, pc});
 }
@@ -99,6 +99,11 @@ struct OutOfBoundsData {
     const TypeDescriptor *array_type, *index_type;
 };
 
+struct OverflowData {
+    SourceLocation location;
+    const TypeDescriptor *type;
+};
+
 int64_t index_value(const TypeDescriptor &type, uintptr_t index) {
     bool is_signed = type.info & 1;
     unsigned width = 1u << (type.info >> 1);  // bits
@@ -133,6 +138,18 @@ void __tsan_write_range(void *p, size_t bytes) {
 void __tsan_init() {}
 void __tsan_func_entry(void *) {}
 void __tsan_func_exit() {}
+
+#define SIM_OVERFLOW(name, operation)                                                          \
+    void __ubsan_handle_##name##_overflow(const OverflowData *data, uintptr_t l, uintptr_t r) { \
+        sim::observe_overflow(index_value(*data->type, l), operation,                           \
+                              index_value(*data->type, r), data->location.line, PC);            \
+    }
+SIM_OVERFLOW(add, '+')
+SIM_OVERFLOW(sub, '-')
+SIM_OVERFLOW(mul, '*')
+void __ubsan_handle_negate_overflow(const OverflowData *data, uintptr_t value) {
+    sim::observe_overflow(0, '-', index_value(*data->type, value), data->location.line, PC);
+}
 
 void __ubsan_handle_out_of_bounds(const OutOfBoundsData *data, uintptr_t index) {
     sim::observe_array_index(data->array_type->name, index_value(*data->index_type, index),

@@ -3,13 +3,15 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "../observers/observers.hpp"
+
 namespace sim {
 
 extern uintptr_t last_pc;  // the code of the latest access
 
 // Every access of the kernel comes through here before it happens.
 void access_memory(uintptr_t address, size_t bytes, size_t alignment, bool write, uintptr_t pc,
-                   bool atomic = false);
+                   Atomic atomic = no_atomic);
 // Whether observers follow every access of this launch, not only the faulty ones.
 extern bool watching;
 extern uint32_t watched;  // Watch flags of this launch

@@ -18,9 +18,10 @@ Variable shared_variables[max_variables];
 namespace {
 
 // A matrix of the contract has less than 2^31 words (8 GiB); its guards and room for a wild index
-// lie on both sides. The reservation costs address space only.
-constexpr size_t arena_bytes = (size_t)12 << 30;
-constexpr int arena_count = 3;
+// lie on both sides. The reservation costs address space only, which some sandboxes ration: only as
+// many arenas as the contract has matrices are that large.
+constexpr size_t large_arena = (size_t)12 << 30, small_arena = (size_t)512 << 20;
+constexpr int large_arenas = 3;
 constexpr size_t alignment = 256;  // as from cudaMalloc
 
 int dynamic_variable = -1;
@@ -35,9 +36,10 @@ void own_words(int variable, uint64_t bytes) {
 extern "C" thread_local char sim_shared_anchor[];
 
 void reserve_memory(const Hello &hello) {
-    for (int index = 0; index < arena_count; ++index) {
-        operands[index].arena = (uintptr_t)reserve(arena_bytes);
-        operands[index].arena_end = operands[index].arena + arena_bytes;
+    for (int index = 0; index < max_operands; ++index) {
+        size_t bytes = index < large_arenas ? large_arena : small_arena;
+        operands[index].arena = (uintptr_t)reserve(bytes);
+        operands[index].arena_end = operands[index].arena + bytes;
     }
     shared_begin = (uintptr_t)&sim_shared_anchor[0] - hello.anchor_offset;
     shared_end = shared_begin + hello.shared_bytes;
@@ -63,18 +65,21 @@ void set_dynamic_shared(uint32_t bytes) {
 }
 
 bool place_operands(const Request &request) {
-    if (request.operand_count > arena_count) return false;
+    if (request.operand_count > max_operands) return false;
     operand_count = request.operand_count;
     for (uint32_t index = 0; index < operand_count; ++index) {
         Operand &operand = operands[index];
         size_t guard = request.guard[index] * 4;
-        size_t bytes = request.words[index] * 4;
+        size_t bytes = request.bytes[index];
         size_t before = (guard + alignment - 1) / alignment * alignment;
         // In the middle of the arena, so that indices far outside on either side are still ours.
-        operand.begin = operand.arena + (1u << 30) / alignment * alignment + before;
+        size_t room = (operand.arena_end - operand.arena) / 12;
+        operand.begin = operand.arena + room / alignment * alignment + before;
         operand.end = operand.begin + bytes;
         operand.image_begin = operand.begin - guard;
-        operand.image_end = operand.end + guard;
+        operand.image_end = operand.begin + (bytes + 3) / 4 * 4 + guard;
+        operand.may_be_written = request.roles[index] & writable;
+        operand.starts_unset = request.roles[index] & unset;
         if (operand.image_end > operand.arena_end) return false;
     }
     return true;
@@ -82,7 +87,8 @@ bool place_operands(const Request &request) {
 
 void forget_operands() {
     for (uint32_t index = 0; index < operand_count; ++index) {
-        discard((void *)operands[index].arena, arena_bytes);
+        const Operand &operand = operands[index];
+        discard((void *)operand.arena, operand.arena_end - operand.arena);
     }
 }
 

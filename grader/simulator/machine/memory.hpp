@@ -11,6 +11,7 @@ struct Operand {
     uintptr_t begin, end;              // the matrix
     uintptr_t image_begin, image_end;  // with its guards
     uintptr_t arena, arena_end;        // reserved for it, guards of the arena around
+    bool may_be_written, starts_unset;
 };
 
 extern Operand operands[max_operands];

@@ -5,7 +5,7 @@
 
 namespace sim {
 
-constexpr uint32_t protocol_version = 2;
+constexpr uint32_t protocol_version = 3;
 constexpr int max_operands = 8;
 constexpr int max_scalars = 8;
 constexpr int max_variables = 64;
@@ -27,7 +27,7 @@ struct Hello {  // the parent's first words
 
 struct Request {
     uint32_t version, operand_count, scalar_count, poison;
-    int32_t grid_x, grid_y, block_x, block_y;
+    int32_t grid_x, grid_y, grid_z, block_x, block_y, block_z;
     uint32_t dynamic_shared;
     uint32_t sparse;         // 1: no images travel, memory is zero until touched
     uint32_t watch;            // Watch flags: the observers that follow every access
@@ -35,25 +35,39 @@ struct Request {
     int64_t only_block;      // -1: all blocks, else the linear index of the only one to run
     uint64_t order;          // seed of the threads' order; 0: as numbered
     double cpu_limit_s;
-    uint64_t words[max_operands];   // of each matrix
+    uint32_t roles[max_operands];   // Role flags of each operand
+    uint64_t bytes[max_operands];   // of each matrix
     uint64_t guard[max_operands];   // words before it, and as many after it
     int64_t scalars[max_scalars];
 };
 
 enum Watch : uint32_t { watch_order = 1, watch_counts = 2 };
 
+// What a kernel may do with an operand; without `writable` it is an input, `unset` ones are outputs
+// that hold nothing when the launch begins.
+enum Role : uint32_t { writable = 1, unset = 2 };
+
 struct LineRow {  // code from this address on belongs to this line (0: not the student's)
     uint64_t address, line;
 };
 
+// Of an atomic access only its operations by lanes are counted, as `words`.
+enum RowAccess : uint32_t { load = 0, store = 1, atomic = 2 };
+
 struct CounterRow {  // one kind of access on one source line
     uint32_t line, space;   // space: 0 shared, 1 operand, 2 device variable
     uint32_t place, bytes;  // number of the array, operand or variable; width of one lane's access
-    uint32_t write, approximate;
+    uint32_t access, approximate;  // access: a RowAccess
     uint64_t requests, words;
     uint64_t sectors, ideal_sectors;
     uint64_t wavefronts, ideal_wavefronts;
     uint64_t merged_requests, merged_wavefronts, merged_ideal_wavefronts;
+    // The request that cost most, the first one of these: sectors or wavefronts, what would do, how
+    // many lanes were served together, which warp of which block, and each lane's offset in bytes.
+    uint32_t worst_cost, worst_ideal, worst_group, worst_warp;
+    int32_t worst_block_x, worst_block_y, worst_block_z;
+    uint32_t worst_active;
+    uint32_t worst_offset[32];
 };
 
 enum Status : uint32_t { finished, aborted, timed_out, crashed };
@@ -80,6 +94,7 @@ enum Kind : uint32_t {
     global_race,
     unset_shared,  // read before this block wrote it
     unset_output,  // read before this launch wrote it
+    index_overflow,
 };
 
 struct RawFinding {
@@ -91,8 +106,8 @@ struct RawFinding {
     uint32_t where;     // operand or variable number; extra number
     uint32_t bytes;     // size of the access
     uint32_t line, count;
-    int32_t thread_x, thread_y, block_x, block_y;
-    int32_t other_x, other_y, other_block_x, other_block_y;
+    int32_t thread[3], block[3];  // x, y, z
+    int32_t other[3], other_block[3];
     char text[64];      // type of an array, expression of an assertion, name of a signal
 };
 
@@ -103,7 +118,7 @@ struct Response {
     uint64_t image_words[max_operands];
     uint64_t pc;       // where the processor was when the kernel was stopped, perhaps in our code
     uint64_t last_pc;  // the kernel's last access
-    int32_t thread_x, thread_y, block_x, block_y;
+    int32_t thread[3], block[3];
 };
 
 }  // namespace sim

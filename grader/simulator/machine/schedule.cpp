@@ -14,6 +14,11 @@ struct Triple {
     unsigned int x, y, z;
 };
 Triple threadIdx, blockIdx, blockDim, gridDim;
+
+Triple triple_of(uint64_t number, const Triple &size) {
+    return {(unsigned)(number % size.x), (unsigned)(number / size.x % size.y),
+            (unsigned)(number / size.x / size.y)};
+}
 }  // namespace
 
 // The built-in variables as kernels see them (include/cuda_runtime.h).
@@ -76,7 +81,7 @@ void run_kernel() {
 
 void resume(int thread) {
     current = thread;
-    threadIdx = {(unsigned)thread % blockDim.x, (unsigned)thread / blockDim.x, 0};
+    threadIdx = triple_of((uint64_t)thread, blockDim);
     sim_switch(&scheduler_stack, threads[thread].stack_pointer);
 }
 
@@ -160,14 +165,17 @@ void report_deadlock() {
     finding->bytes = (uint32_t)(thread_count - waiting);
     if (other < 0) return;
     finding->pc_other = threads[other].state == State::done ? 0 : threads[other].pc;
-    finding->other_x = position_of(other).thread_x;
-    finding->other_y = position_of(other).thread_y;
+    Position at = position_of(other);
+    memcpy(finding->other, at.thread, sizeof at.thread);
+}
+
+int64_t blocks() {
+    return (int64_t)running->grid_x * running->grid_y * running->grid_z;
 }
 
 int64_t block_at(int64_t turn) {
     if (running->only_block >= 0) return running->only_block;
-    int64_t last = (int64_t)running->grid_x * running->grid_y - 1;
-    return running->order % 2 ? last - turn : turn;
+    return running->order % 2 ? blocks() - 1 - turn : turn;
 }
 
 bool run_block() {
@@ -201,14 +209,16 @@ bool run_block() {
 }  // namespace
 
 Position position_of(int thread) {
-    return {(int32_t)((unsigned)thread % blockDim.x), (int32_t)((unsigned)thread / blockDim.x),
-            (int32_t)blockIdx.x, (int32_t)blockIdx.y};
+    Triple index = triple_of((uint64_t)thread, blockDim);
+    return {{(int32_t)index.x, (int32_t)index.y, (int32_t)index.z},
+            {(int32_t)blockIdx.x, (int32_t)blockIdx.y, (int32_t)blockIdx.z}};
 }
 
-void block_of_run(uint32_t run, int32_t *x, int32_t *y) {
-    int64_t block = block_at(run);
-    *x = (int32_t)(block % running->grid_x);
-    *y = (int32_t)(block / running->grid_x);
+void block_of_run(uint32_t run, int32_t (&block)[3]) {
+    Triple index = triple_of((uint64_t)block_at(run), gridDim);
+    block[0] = (int32_t)index.x;
+    block[1] = (int32_t)index.y;
+    block[2] = (int32_t)index.z;
 }
 
 Position position() { return position_of(current); }
@@ -216,9 +226,9 @@ Position position() { return position_of(current); }
 Status run_grid(const Request &request) {
     running = &request;
     abort_requested = false;
-    blockDim = {(unsigned)request.block_x, (unsigned)request.block_y, 1};
-    gridDim = {(unsigned)request.grid_x, (unsigned)request.grid_y, 1};
-    thread_count = request.block_x * request.block_y;
+    blockDim = {(unsigned)request.block_x, (unsigned)request.block_y, (unsigned)request.block_z};
+    gridDim = {(unsigned)request.grid_x, (unsigned)request.grid_y, (unsigned)request.grid_z};
+    thread_count = request.block_x * request.block_y * request.block_z;
     current = 0;
     set_dynamic_shared(request.dynamic_shared);
     watched = request.watch;
@@ -228,10 +238,9 @@ Status run_grid(const Request &request) {
     for (uint32_t index = 0; index < operand_count; ++index) {
         operand_pointers[index] = (void *)operands[index].begin;
     }
-    int64_t blocks = (int64_t)request.grid_x * request.grid_y;
-    for (int64_t turn = 0; turn < blocks; ++turn) {
+    for (int64_t turn = 0; turn < blocks(); ++turn) {
         int64_t block = block_at(turn);
-        blockIdx = {(unsigned)(block % request.grid_x), (unsigned)(block / request.grid_x), 0};
+        blockIdx = triple_of((uint64_t)block, gridDim);
         draw_turns(request.order, (uint64_t)block);
         if (!run_block()) return aborted;
         if (request.only_block >= 0) break;

@@ -8,7 +8,7 @@
 namespace sim {
 
 struct Position {
-    int32_t thread_x, thread_y, block_x, block_y;
+    int32_t thread[3], block[3];  // x, y, z
 };
 
 enum class State : uint8_t { ready, at_barrier, at_warp, done };
@@ -34,7 +34,7 @@ Position position();
 Position position_of(int thread);
 
 // The block that was run as number `run` of this launch, counted from 0.
-void block_of_run(uint32_t run, int32_t *x, int32_t *y);
+void block_of_run(uint32_t run, int32_t (&block)[3]);
 
 // Runs the launch; findings and output are left in their modules. Status finished or aborted.
 Status run_grid(const Request &request);

@@ -32,10 +32,8 @@ void respond(Status status, uintptr_t pc) {
     response.pc = pc;
     response.last_pc = last_pc;
     Position at = position();
-    response.thread_x = at.thread_x;
-    response.thread_y = at.thread_y;
-    response.block_x = at.block_x;
-    response.block_y = at.block_y;
+    memcpy(response.thread, at.thread, sizeof at.thread);
+    memcpy(response.block, at.block, sizeof at.block);
     for (uint32_t index = 0; index < response.operand_count; ++index) {
         response.image_words[index] = (operands[index].image_end - operands[index].image_begin) / 4;
     }

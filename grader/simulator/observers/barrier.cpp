@@ -1,4 +1,6 @@
 // Barriers that some threads never reach, or that threads reach at different places.
+#include <cstring>
+
 #include "../machine/findings.hpp"
 #include "../machine/schedule.hpp"
 #include "observers.hpp"
@@ -22,8 +24,8 @@ void observe_barrier(int thread_count) {
     if (!finding) return;
     finding->offset = missing;
     finding->pc_other = missing > 0 ? 0 : threads[other].pc;
-    finding->other_x = position_of(other).thread_x;
-    finding->other_y = position_of(other).thread_y;
+    Position at = position_of(other);
+    memcpy(finding->other, at.thread, sizeof at.thread);
 }
 
 }  // namespace sim

@@ -3,16 +3,15 @@
 //
 // Threads run one after another, so the accesses that a warp makes together are put together
 // afterwards: the n-th access of a line by a lane since the last barrier belongs to the n-th access
-// of that line by the other lanes.
+// of that line by the other lanes, or, where lanes skipped some, to the one at the same distance.
 #include "counters.hpp"
 
-#include <algorithm>
 #include <cstring>
 
 #include "../machine/fiber.hpp"
-#include "../machine/platform.hpp"
 #include "../machine/schedule.hpp"
 #include "observers.hpp"
+#include "occurrences.hpp"
 #include "warp_access.hpp"
 
 namespace sim {
@@ -26,27 +25,12 @@ uint32_t line_row_count;
 namespace {
 
 constexpr int max_warps = max_fibers / warp_lanes;
-constexpr int group_chunk = 64;      // occurrences
-constexpr int max_chunks = 4096;     // of one row and warp: a quarter of a million occurrences
-constexpr size_t arena_bytes = (size_t)2 << 30;  // of address space
-
-struct Group {
-    uint32_t active;
-    uint32_t offset[warp_lanes];
-};
-
-struct Track {  // the occurrences of one row in one warp since the last barrier
-    Group *chunks[max_chunks];
-    uint32_t count;
-};
 
 struct Turn {  // how often a thread has been at a row since the last barrier
     uint32_t window, count;
 };
 
 bool counting;
-char *arena;
-size_t arena_used;
 Track *tracks[max_warps][max_counter_rows];
 Turn turns[max_fibers][max_counter_rows];
 uint32_t window[max_warps];
@@ -58,15 +42,6 @@ struct Cached {
 };
 constexpr uint32_t cache_size = 1u << 14;
 Cached cache[cache_size];
-
-void *take(size_t bytes) {
-    if (!arena) arena = (char *)reserve(arena_bytes);
-    if (arena_used + bytes > arena_bytes) return nullptr;
-    void *memory = arena + arena_used;
-    arena_used += bytes;
-    memset(memory, 0, bytes);
-    return memory;
-}
 
 uint32_t line_of(uintptr_t pc) {
     uint64_t address = pc - 1;
@@ -87,6 +62,8 @@ uint32_t place_key(const Place &place) {
     return space << 16 | place.index;
 }
 
+uint32_t kind_of(const Access &access) { return access.atomic ? atomic : access.write ? store : load; }
+
 int find_row(const Access &access, const Place &place) {
     uint32_t key = place_key(place);
     uint32_t slot = (uint32_t)(access.pc * 2654435761u + key * 40503u) % cache_size;
@@ -96,7 +73,7 @@ int find_row(const Access &access, const Place &place) {
     for (; index < counter_row_count; ++index) {
         const CounterRow &row = counter_rows[index];
         if (row.line == line && row.space == key >> 16 && row.place == place.index &&
-            row.bytes == access.bytes && row.write == access.write) {
+            row.bytes == access.bytes && row.access == kind_of(access)) {
             break;
         }
     }
@@ -108,128 +85,107 @@ int find_row(const Access &access, const Place &place) {
         row.space = key >> 16;
         row.place = place.index;
         row.bytes = (uint32_t)access.bytes;
-        row.write = access.write;
+        row.access = kind_of(access);
     }
     cache[slot] = {access.pc, key, (int)index};
     return (int)index;
 }
 
-Group *group_at(Track &track, uint32_t number) {
-    if (number / group_chunk >= max_chunks) return nullptr;
-    Group *&chunk = track.chunks[number / group_chunk];
-    if (!chunk) chunk = (Group *)take(group_chunk * sizeof(Group));
-    return chunk ? chunk + number % group_chunk : nullptr;
+// Keeps the first of the most expensive requests, for a picture of it.
+void remember_worst(CounterRow &row, const WarpAccess &access, uint32_t cost, uint32_t ideal,
+                    uint32_t group, int warp) {
+    if (cost <= row.worst_cost) return;
+    row.worst_cost = cost;
+    row.worst_ideal = ideal;
+    row.worst_group = group;
+    row.worst_warp = (uint32_t)warp;
+    Position at = position();
+    row.worst_block_x = at.block[0];
+    row.worst_block_y = at.block[1];
+    row.worst_block_z = at.block[2];
+    row.worst_active = access.active;
+    memcpy(row.worst_offset, access.offset, sizeof row.worst_offset);
 }
 
-void add_shared(CounterRow &row, const WarpAccess &access, bool merged) {
+void add_shared(CounterRow &row, const WarpAccess &access, int warp) {
     SharedCost cost = shared_cost(access);
-    if (merged) {
-        ++row.merged_requests;
-        row.merged_wavefronts += cost.wavefronts;
-        row.merged_ideal_wavefronts += cost.ideal_wavefronts;
-    } else {
-        row.wavefronts += cost.wavefronts;
-        row.ideal_wavefronts += cost.ideal_wavefronts;
-    }
+    row.wavefronts += cost.wavefronts;
+    row.ideal_wavefronts += cost.ideal_wavefronts;
+    remember_worst(row, access, cost.wavefronts, cost.ideal_wavefronts, cost.group_lanes, warp);
+}
+
+void add_merged(CounterRow &row, const WarpAccess &access) {
+    SharedCost cost = shared_cost(access);
+    ++row.merged_requests;
+    row.merged_wavefronts += cost.wavefronts;
+    row.merged_ideal_wavefronts += cost.ideal_wavefronts;
+}
+
+void add_global(CounterRow &row, const WarpAccess &access, int warp) {
+    GlobalCost cost = global_cost(access);
+    row.sectors += cost.sectors;
+    row.ideal_sectors += cost.ideal_sectors;
+    remember_worst(row, access, cost.sectors, cost.ideal_sectors, warp_lanes, warp);
 }
 
 WarpAccess warp_access(const CounterRow &row, const Group &group, uint32_t bytes) {
-    WarpAccess access{group.active, {}, bytes, row.write != 0};
+    WarpAccess access{group.active, {}, bytes, row.access == store};
     memcpy(access.offset, group.offset, sizeof access.offset);
     return access;
 }
 
-bool follows(const Group &first, const Group &next, uint32_t distance) {
-    if (first.active != next.active) return false;
-    for (int lane = 0; lane < warp_lanes; ++lane) {
-        if (!(first.active >> lane & 1u)) continue;
-        if (next.offset[lane] != first.offset[lane] + distance) return false;
-    }
-    return true;
-}
-
-bool aligned(const Group &group, uint32_t bytes) {
-    for (int lane = 0; lane < warp_lanes; ++lane) {
-        if ((group.active >> lane & 1u) && group.offset[lane] % bytes != 0) return false;
-    }
-    return true;
-}
-
-// Looks for the occurrences that a compiler could load together with occurrence `first`: each lane's
-// next words. They lie near it when the loop over them is the inner one, a row further when not.
-constexpr uint32_t merge_reach = 1024;
-
-int partners(Track &track, uint32_t first, const uint8_t *taken, uint32_t *found) {
-    const Group &group = *group_at(track, first);
-    int count = 0;
-    for (uint32_t step = 1; step < 4; ++step) {
-        uint32_t at = first + 1;
-        uint32_t end = std::min(track.count, first + merge_reach);
-        while (at < end && (taken[at] || !follows(group, *group_at(track, at), 4 * step))) ++at;
-        if (at == end) break;
-        found[count++] = at;
-    }
-    return count;
-}
-
-// Neighbouring scalar loads of each lane taken together, as nvcc does where it can.
 void count_merged(CounterRow &row, Track &track) {
-    uint8_t *taken = (uint8_t *)take(track.count);
-    if (!taken) return;
-    for (uint32_t number = 0; number < track.count; ++number) {
-        Group *group = group_at(track, number);
-        if (taken[number] || !group || !group->active) continue;
-        uint32_t found[3] = {};
-        uint32_t bytes = row.bytes;
-        if (row.bytes == 4 && !row.write && aligned(*group, 8)) {
-            int count = partners(track, number, taken, found);
-            if (count == 3 && aligned(*group, 16)) {
-                bytes = 16;
-            } else if (count >= 1) {
-                bytes = 8;
-            }
-        }
-        for (uint32_t index = 0; index + 1 < bytes / row.bytes; ++index) taken[found[index]] = 1;
-        add_shared(row, warp_access(row, *group, bytes), true);
+    uint32_t count;
+    Load *loads = merge_loads(track, row.bytes, &count);
+    for (uint32_t index = 0; loads && index < count; ++index) {
+        add_merged(row, warp_access(row, *loads[index].group, loads[index].bytes));
     }
 }
 
-void count_track(CounterRow &row, Track &track) {
+// The words of one lane's access; narrower accesses count as one.
+uint32_t words_of(size_t bytes) { return bytes < 4 ? 1 : (uint32_t)bytes / 4; }
+
+void count_track(CounterRow &row, Track &track, int warp) {
     for (uint32_t number = 0; number < track.count; ++number) {
         Group *group = group_at(track, number);
         if (!group || !group->active) continue;
         WarpAccess access = warp_access(row, *group, row.bytes);
         ++row.requests;
-        row.words += (uint64_t)__builtin_popcount(group->active) * row.bytes / 4;
+        row.words += (uint64_t)__builtin_popcount(group->active) * words_of(row.bytes);
         if (row.space == 0) {
-            add_shared(row, access, false);
+            add_shared(row, access, warp);
+            if (row.access != load) add_merged(row, access);
         } else {
-            GlobalCost cost = global_cost(access);
-            row.sectors += cost.sectors;
-            row.ideal_sectors += cost.ideal_sectors;
+            add_global(row, access, warp);
         }
     }
-    if (row.space == 0) count_merged(row, track);
+    if (row.space == 0 && row.access == load) count_merged(row, track);
 }
 
-// Lanes that were at a line, but not equally often, may have been put together wrongly.
-bool diverged(int warp, uint32_t row) {
-    uint32_t count = 0;
+// How often each lane was at a row; whether those that were there were so equally often.
+bool count_turns(int warp, uint32_t row, uint32_t *counts) {
+    uint32_t common = 0;
+    bool equal = true;
     for (int lane = 0; lane < warp_lanes; ++lane) {
         const Turn &turn = turns[warp * warp_lanes + lane][row];
-        if (turn.window != window[warp] || turn.count == 0) continue;
-        if (count != 0 && turn.count != count) return true;
-        count = turn.count;
+        counts[lane] = turn.window == window[warp] ? turn.count : 0;
+        if (counts[lane] == 0) continue;
+        if (common != 0 && counts[lane] != common) equal = false;
+        common = counts[lane];
     }
-    return false;
+    return equal;
 }
 
 void flush_warp(int warp) {
     for (uint32_t index = 0; index < counter_row_count; ++index) {
         Track *track = tracks[warp][index];
         if (!track || track->count == 0) continue;
-        count_track(counter_rows[index], *track);
-        if (diverged(warp, index)) counter_rows[index].approximate = 1;
+        uint32_t counts[warp_lanes];
+        if (!count_turns(warp, index, counts)) {
+            counter_rows[index].approximate = 1;
+            realign(*track, counts);
+        }
+        count_track(counter_rows[index], *track, warp);
         tracks[warp][index] = nullptr;
     }
     ++window[warp];
@@ -244,7 +200,7 @@ void begin_counters_launch(bool count) {
     counter_row_count = 0;
     barrier_count = 0;
     if (!count) return;
-    arena_used = 0;
+    forget_occurrences();
     memset(cache, 0, sizeof cache);
     memset(turns, 0, sizeof turns);
     memset(tracks, 0, sizeof tracks);
@@ -252,13 +208,19 @@ void begin_counters_launch(bool count) {
 }
 
 void observe_counters(const Access &access, const Place &place) {
-    if (access.atomic || access.bytes < 4 || access.address % access.bytes != 0) return;
+    // Not a whole element: a piece of a memcpy.
+    bool power = (access.bytes & (access.bytes - 1)) == 0;
+    if (!power || access.address % access.bytes != 0) return;
     if (place.region != Region::shared && place.region != Region::operand &&
         place.region != Region::variable) {
         return;
     }
     int row = find_row(access, place);
     if (row < 0) return;
+    if (access.atomic) {  // what it costs depends on more than addresses
+        ++counter_rows[row].words;
+        return;
+    }
     int warp = current / warp_lanes;
     Turn &turn = turns[current][row];
     if (turn.window != window[warp]) turn = {window[warp], 0};
@@ -280,7 +242,7 @@ void count_block_barrier() {
     if (!counting) return;
     ++barrier_count;
     for (int warp = 0; warp < warps(); ++warp) flush_warp(warp);
-    arena_used = 0;
+    forget_occurrences();
 }
 
 void count_warp_sync(int first_thread, uint32_t lanes) {
@@ -296,7 +258,7 @@ void count_warp_sync(int first_thread, uint32_t lanes) {
 void count_block_end() {
     if (!counting) return;
     for (int warp = 0; warp < warps(); ++warp) flush_warp(warp);
-    arena_used = 0;
+    forget_occurrences();
 }
 
 }  // namespace sim

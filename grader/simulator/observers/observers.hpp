@@ -7,12 +7,14 @@
 
 namespace sim {
 
+enum Atomic : uint8_t { no_atomic = 0, exchanges, updates };  // does it use the old value?
+
 struct Access {
     uintptr_t address;
     size_t bytes;
     size_t alignment;  // that the instruction needs
     bool write;
-    bool atomic;
+    Atomic atomic;
     uintptr_t pc;
 };
 
@@ -20,6 +22,8 @@ struct Access {
 bool observe_bounds(const Access &access, const Place &place);
 // bounds.cpp: an array indexed beyond its type, as the compiler's check saw it.
 void observe_array_index(const char *type, int64_t index, uint32_t line, uintptr_t pc);
+// overflow.cpp: signed arithmetic whose result does not fit its type.
+void observe_overflow(int64_t left, char operation, int64_t right, uint32_t line, uintptr_t pc);
 // alignment.cpp: vector accesses. False when the access must not happen.
 bool observe_alignment(const Access &access, const Place &place);
 // alignment.cpp: the same, where only the source line can tell whether it is a fault.

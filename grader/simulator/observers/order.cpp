@@ -28,20 +28,20 @@ struct Stamp {  // who touched a word, and when
 };
 
 struct Word {
-    Stamp write, read, other_read;  // the last ones; the two reads are by different threads
+    Stamp write, update, read, other_read;  // the last plain write, the last atomic one, two reads
     uint32_t pending_pc;            // an asynchronous copy to it is under way
     uint32_t pending_block;
     uint16_t pending_thread;
 };
 
-// Seen by threads of any block: the output and the device variables share one table by address.
+// What is known of the words of one piece of memory; reserved once, for all launches.
 struct Table {
     uintptr_t begin, end;
     Word *words;
 };
 
-constexpr int max_tables = 1 + 1 + max_globals;
-Table tables[max_tables];
+Table shared_table, operand_tables[max_operands], global_tables[max_globals];
+Table *tables[1 + max_operands + max_globals];  // those of this launch
 int table_count;
 bool active;
 uint32_t block_run, launch_begin;  // numbers of block runs; they never repeat in one worker
@@ -50,29 +50,30 @@ uint32_t known[max_fibers][warp_lanes];  // [thread][lane]: the lane's clock tha
 
 // Storing the value that is already there harms nobody: such a write is judged after it happened.
 struct Doubt {
-    bool open;
     uintptr_t address;
     uint32_t before;
     RawFinding finding;
-} doubt;
+};
+constexpr int max_doubts = 4;  // words of one access
+Doubt doubts[max_doubts];
+int doubt_count;
 
-// Address space for the output's table; larger outputs are not watched (begin_order_launch).
-constexpr size_t most_output_words = (size_t)1 << 27;
+// Address space for the tables of outputs: that of a contract's C, and of further ones. What is
+// larger is not watched.
+constexpr size_t most_output_words = (size_t)1 << 27, most_further_words = (size_t)1 << 24;
+constexpr uint32_t contract_output = 2;
 
-void add_table(uintptr_t begin, uintptr_t end) {
-    Table &table = tables[table_count++];
-    size_t words = (end - begin) / 4 + 1;
-    if (!table.words) {
-        size_t reserved = table_count == 2 ? most_output_words : words;
-        table.words = (Word *)reserve(reserved * sizeof(Word));
-    }
+void add_table(Table &table, uintptr_t begin, uintptr_t end, size_t room) {
+    if ((end - begin + 3) / 4 > room) return;
+    if (!table.words) table.words = (Word *)reserve(room * sizeof(Word));
     table.begin = begin;
     table.end = end;
+    tables[table_count++] = &table;
 }
 
 Word *word_of(uintptr_t address, bool *shared) {
     for (int index = 0; index < table_count; ++index) {
-        Table &table = tables[index];
+        const Table &table = *tables[index];
         if (address < table.begin || address >= table.end) continue;
         *shared = index == 0;
         return table.words + (address - table.begin) / 4;
@@ -117,10 +118,9 @@ void fill_race(RawFinding &finding, const Access &access, const Place &place, co
     finding.bytes = (uint32_t)access.bytes;
     finding.pc_other = other.pc;
     Position at = position_of(other.thread);
-    finding.other_x = at.thread_x;
-    finding.other_y = at.thread_y;
+    memcpy(finding.other, at.thread, sizeof at.thread);
     // A block's run number counts up from the launch's first; schedule.cpp knows which block it was.
-    block_of_run(other.block - launch_begin, &finding.other_block_x, &finding.other_block_y);
+    block_of_run(other.block - launch_begin, finding.other_block);
 }
 
 void report_race(const Access &access, const Place &place, const Stamp &other, bool other_wrote,
@@ -134,8 +134,9 @@ void report_race(const Access &access, const Place &place, const Stamp &other, b
 
 // Two writes: a fault only if they store different values, which is known after this one.
 void doubt_write(const Access &access, uintptr_t address, const Place &place, const Stamp &other) {
+    if (doubt_count == max_doubts) return;
     Kind kind = place.region == Region::shared ? shared_race : global_race;
-    doubt.open = true;
+    Doubt &doubt = doubts[doubt_count++];
     doubt.address = address;
     memcpy(&doubt.before, (void *)address, 4);
     memset(&doubt.finding, 0, sizeof doubt.finding);
@@ -144,41 +145,44 @@ void doubt_write(const Access &access, uintptr_t address, const Place &place, co
     doubt.finding.where = place_number(place);
     doubt.finding.count = 1;
     Position at = position();
-    doubt.finding.thread_x = at.thread_x;
-    doubt.finding.thread_y = at.thread_y;
-    doubt.finding.block_x = at.block_x;
-    doubt.finding.block_y = at.block_y;
+    memcpy(doubt.finding.thread, at.thread, sizeof at.thread);
+    memcpy(doubt.finding.block, at.block, sizeof at.block);
     fill_race(doubt.finding, access, place, other, true);
 }
 
-void settle_doubt() {
-    if (!doubt.open) return;
-    doubt.open = false;
-    if (memcmp(&doubt.before, (void *)doubt.address, 4) == 0) return;
-    RawFinding *finding =
-        report((Kind)doubt.finding.kind, doubt.finding.pc, doubt.finding.where);
-    if (finding) *finding = doubt.finding;
+void settle_doubts() {
+    for (int index = 0; index < doubt_count; ++index) {
+        const Doubt &doubt = doubts[index];
+        if (memcmp(&doubt.before, (void *)doubt.address, 4) == 0) continue;
+        RawFinding *finding =
+            report((Kind)doubt.finding.kind, doubt.finding.pc, doubt.finding.where);
+        if (finding) *finding = doubt.finding;
+    }
+    doubt_count = 0;
 }
 
 Stamp stamp_now(const Access &access) {
-    return {block_run, epoch, own_clock(), (uint32_t)access.pc, (uint16_t)current, access.atomic};
+    return {block_run, epoch, own_clock(), (uint32_t)access.pc, (uint16_t)current,
+            access.atomic != no_atomic};
 }
 
-void remember_read(Word &word, const Access &access) {
-    Stamp now = stamp_now(access);
-    // The second stamp is kept for a reader that orders differently: of another warp if possible.
-    if (in_same_block(word.read) && word.read.thread != current &&
-        (!in_same_block(word.other_read) || word.other_read.epoch != epoch ||
-         word.read.thread / warp_lanes != current / warp_lanes)) {
+bool by_current(const Stamp &stamp) { return in_same_block(stamp) && stamp.thread == current; }
+
+// The second stamp is for a reader that orders differently: of another block or warp if possible.
+void remember_read(Word &word, const Access &access, bool shared) {
+    const Stamp &other = word.other_read;
+    bool outdated = void_stamp(other, shared) || by_current(other) ||
+                    (in_same_block(other) && (other.epoch != epoch || !in_same_warp(word.read)));
+    if (!void_stamp(word.read, shared) && !by_current(word.read) && outdated) {
         word.other_read = word.read;
     }
-    word.read = now;
+    word.read = stamp_now(access);
 }
 
 void check_unset(const Word &word, const Access &access, const Place &place, bool shared) {
-    if (!void_stamp(word.write, shared)) return;
+    if (!void_stamp(word.write, shared) || !void_stamp(word.update, shared)) return;
     if (place.region == Region::variable) return;  // it has an initial value
-    if (place.region == Region::operand && place.index + 1 != operand_count) return;
+    if (place.region == Region::operand && !operands[place.index].starts_unset) return;
     RawFinding *finding =
         report(shared ? unset_shared : unset_output, access.pc, place_number(place));
     if (!finding) return;
@@ -194,34 +198,43 @@ void observe_word(Word &word, const Access &access, uintptr_t address, const Pla
     }
     if (!access.write) {
         check_unset(word, access, place, shared);
-        if (races(word.write, access, shared)) report_race(access, place, word.write, true);
-        remember_read(word, access);
+        const Stamp &other = races(word.write, access, shared) ? word.write : word.update;
+        if (races(other, access, shared)) report_race(access, place, other, true);
+        remember_read(word, access, shared);
         return;
     }
+    if (access.atomic == updates) check_unset(word, access, place, shared);
     if (races(word.read, access, shared)) {
         report_race(access, place, word.read, false);
     } else if (races(word.other_read, access, shared)) {
         report_race(access, place, word.other_read, false);
     } else if (races(word.write, access, shared)) {
         doubt_write(access, address, place, word.write);
+    } else if (races(word.update, access, shared)) {
+        doubt_write(access, address, place, word.update);
     }
-    word.write = stamp_now(access);
+    (access.atomic ? word.update : word.write) = stamp_now(access);
 }
 
 }  // namespace
 
 void begin_order_launch(bool watch) {
     active = watch;
-    doubt.open = false;
+    doubt_count = 0;
     table_count = 0;
     if (!watch) return;
     launch_begin = block_run + 1;
-    add_table(shared_begin, shared_end);
-    const Operand &output = operands[operand_count - 1];
-    size_t words = (output.end - output.begin) / 4;
-    add_table(output.begin, words < most_output_words ? output.end : output.begin);
+    add_table(shared_table, shared_begin, shared_end, (shared_end - shared_begin) / 4 + 1);
+    for (uint32_t index = 0; index < operand_count; ++index) {
+        const Operand &operand = operands[index];
+        if (!operand.may_be_written) continue;
+        size_t room = index == contract_output ? most_output_words : most_further_words;
+        add_table(operand_tables[index], operand.begin, operand.end, room);
+    }
     for (uint32_t index = 0; index < global_count; ++index) {
-        add_table(globals[index].offset, globals[index].offset + globals[index].bytes);
+        const Variable &variable = globals[index];
+        add_table(global_tables[index], variable.offset, variable.offset + variable.bytes,
+                  variable.bytes / 4 + 1);
     }
 }
 
@@ -234,7 +247,7 @@ void begin_order_block() {
 }
 
 void observe_order(const Access &access, const Place &place) {
-    settle_doubt();
+    settle_doubts();
     if (place.region != Region::shared && place.region != Region::operand &&
         place.region != Region::variable) {
         return;
@@ -274,7 +287,7 @@ void observe_async_end(const Access &access) {
     }
 }
 
-void observe_switch() { settle_doubt(); }
+void observe_switch() { settle_doubts(); }
 
 void observe_block_barrier() { ++epoch; }
 

@@ -45,8 +45,9 @@ uint32_t busiest_bank(uint32_t *words, int count) {
 }  // namespace
 
 GlobalCost global_cost(const WarpAccess &access) {
-    uint32_t sectors[warp_lanes * 2], words[warp_lanes * 4];
-    int sector_count = 0, word_count = 0;
+    uint32_t sectors[warp_lanes * 2], elements[warp_lanes * 4];
+    uint32_t element_bytes = std::min(access.bytes, 4u);
+    int sector_count = 0, count = 0;
     for (int lane = 0; lane < warp_lanes; ++lane) {
         if (!(access.active >> lane & 1u)) continue;
         uint32_t first = access.offset[lane], last = first + access.bytes - 1;
@@ -54,15 +55,17 @@ GlobalCost global_cost(const WarpAccess &access) {
         if (last / sector_bytes != first / sector_bytes) {
             sectors[sector_count++] = last / sector_bytes;
         }
-        for (uint32_t at = first / 4; at <= last / 4; ++at) words[word_count++] = at;
+        for (uint32_t at = first; at <= last; at += element_bytes) {
+            elements[count++] = at / element_bytes;
+        }
     }
-    uint32_t distinct_words = (uint32_t)distinct(words, word_count);
-    return {(uint32_t)distinct(sectors, sector_count), (distinct_words + 7) / 8};
+    uint32_t bytes = (uint32_t)distinct(elements, count) * element_bytes;
+    return {(uint32_t)distinct(sectors, sector_count), (bytes + sector_bytes - 1) / sector_bytes};
 }
 
 SharedCost shared_cost(const WarpAccess &access) {
-    SharedCost cost{};
     int lanes = group_lanes(access);
+    SharedCost cost{0, 0, (uint32_t)lanes};
     for (int first = 0; first < warp_lanes; first += lanes) {
         uint32_t words[warp_lanes * 4];
         int count = 0;

@@ -1,4 +1,4 @@
-// Sixteen elements a thread in registers, read straight from global memory; neighbours stay neighbours.
+// Sixteen elements a thread, straight from global memory; neighbouring lanes stay neighbours.
 // EXPECT verdict=accepted kind=- line=- devices=simulator,gpu
 #include "launch.cuh"
 

@@ -1,6 +1,6 @@
 // Asserts that every thread has an element, which ragged shapes deny.
 // EXPECT verdict=crash kind=assertion line=marked devices=simulator
-// EXPECT verdict=crash kind=gpu_error line=- devices=gpu
+// EXPECT verdict=crash kind=assertion line=- devices=gpu
 #include <cassert>
 #include "launch.cuh"
 

@@ -1,5 +1,5 @@
 // Sums by recursion in steps of two: an odd K is never met, so it never ends.
-// EXPECT verdict=crash kind=stack_overflow line=- devices=simulator
+// EXPECT verdict=crash kind=stack_overflow line=- devices=simulator,gpu
 #include "launch.cuh"
 
 __device__ float term(const float *a, const float *b, int k, int K, int N) {

@@ -1,6 +1,6 @@
 // Gives up with __trap() where K is not a multiple of the strip.
 // EXPECT verdict=crash kind=trap line=marked devices=simulator
-// EXPECT verdict=crash kind=gpu_error line=- devices=gpu
+// EXPECT verdict=crash kind=trap line=- devices=gpu
 #include "launch.cuh"
 
 __global__ void matmul_naive(const float *A, const float *B, float *C, int M, int N, int K) {

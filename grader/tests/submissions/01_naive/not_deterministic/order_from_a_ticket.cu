@@ -1,4 +1,4 @@
-// Sums forwards or backwards according to a counter that goes on from launch to launch.
+// Sums forwards or backwards by a ticket from a counter that nobody sets back between launches.
 // EXPECT verdict=not_deterministic kind=not_deterministic line=- devices=simulator,gpu
 #include "launch.cuh"
 

@@ -1,6 +1,6 @@
 // `k <= K`: one term too many, from the next row of A and from behind the last row of B.
 // EXPECT verdict=out_of_bounds kind=global_access line=marked devices=simulator
-// EXPECT verdict=wrong_answer kind=k_one_too_far line=- devices=gpu
+// EXPECT verdict=wrong_answer kind=- line=- devices=gpu
 #include "launch.cuh"
 
 __global__ void matmul_naive(const float *A, const float *B, float *C, int M, int N, int K) {

@@ -1,5 +1,5 @@
 // Computes a column only where a whole tile of columns fits.
-// EXPECT verdict=wrong_answer kind=unwritten_last_cols line=- devices=simulator,gpu
+// EXPECT verdict=wrong_answer kind=nothing_written line=- devices=simulator,gpu
 #include "launch.cuh"
 
 #define T 16

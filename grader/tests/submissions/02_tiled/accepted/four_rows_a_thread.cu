@@ -1,4 +1,4 @@
-// Blocks of 32 x 8 threads on a 32 x 32 tile: four rows a thread, their offsets in __constant__ memory.
+// 32 x 8 threads on a 32 x 32 tile: four rows a thread, their offsets in __constant__ memory.
 // EXPECT verdict=accepted kind=- line=- devices=simulator,gpu
 #include "launch.cuh"
 

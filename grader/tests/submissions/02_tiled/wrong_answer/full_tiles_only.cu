@@ -1,5 +1,5 @@
 // Blocks that do not hold a full tile of C leave at once: the tails are never computed.
-// EXPECT verdict=wrong_answer kind=unwritten_last_rows_and_cols line=- devices=simulator,gpu
+// EXPECT verdict=wrong_answer kind=nothing_written line=- devices=simulator,gpu
 #include "launch.cuh"
 
 #define T 16

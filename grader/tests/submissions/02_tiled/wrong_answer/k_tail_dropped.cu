@@ -1,5 +1,5 @@
 // K / T full steps only: the last, partial tile along K is never added.
-// EXPECT verdict=wrong_answer kind=k_tail_dropped line=- devices=simulator,gpu
+// EXPECT verdict=wrong_answer kind=all_zero line=- devices=simulator,gpu
 #include "launch.cuh"
 
 #define T 16

@@ -1,4 +1,4 @@
-// float4 loads along K where the row is aligned, scalar loads at the tail; 32 x 8 threads, 32 x 32 tile.
+// float4 loads along K where rows are aligned, else scalar loads; 32 x 8 threads, 32 x 32 tile.
 // EXPECT verdict=accepted kind=- line=- devices=simulator,gpu
 #include "launch.cuh"
 

@@ -16,7 +16,7 @@ matmul_padded(const float *A, const float *B, float *C, int M, int N, int K) {
     for (int k0 = 0; k0 < K; k0 += T) {
         As[now][ty][tx] = row < M && k0 + tx < K ? A[row * K + k0 + tx] : 0.0f;
         Bs[now][ty][tx] = b_row < N && k0 + tx < K ? B[b_row * K + k0 + tx] : 0.0f;
-        __syncthreads();  // the other buffer is still free to be read on the slow side
+        __syncthreads();  // slow threads may still be reading the other buffer
 #pragma unroll
         for (int k = 0; k < T; ++k) sum += As[now][ty][k] * Bs[now][tx][k];
         now ^= 1;

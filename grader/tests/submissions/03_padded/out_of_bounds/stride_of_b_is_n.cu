@@ -1,6 +1,6 @@
 // Walks the rows of B with the stride N of the exercises before it: its rows are K long.
 // EXPECT verdict=out_of_bounds kind=global_access line=marked devices=simulator
-// EXPECT verdict=wrong_answer kind=- line=- devices=gpu
+// EXPECT verdict=wrong_answer kind=wrong_stride line=- devices=gpu
 #include "launch.cuh"
 
 #define T 16

@@ -1,4 +1,4 @@
-// 128 x 64 tiles, 128 deep, in 98,816 bytes of dynamic shared memory: more than a static array may have.
+// 128 x 64 tiles, 128 deep, in 98,816 bytes of dynamic shared memory: twice the static limit.
 // EXPECT verdict=accepted kind=- line=- devices=simulator,gpu
 #include "launch.cuh"
 

@@ -1,4 +1,4 @@
-// 128 x 128 x 8 tiles, 8 x 8 outputs a thread, A transposed in shared memory, float4 with scalar tails.
+// 128 x 128 x 8 tiles, 8 x 8 outputs a thread, the tile of A transposed, float4 with scalar tails.
 // EXPECT verdict=accepted kind=- line=- devices=simulator,gpu
 #include "launch.cuh"
 

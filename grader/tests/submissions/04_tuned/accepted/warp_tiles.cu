@@ -11,7 +11,8 @@ __device__ inline const float4 &as_float4(const float &x) {
 __device__ float4 load4(const float *m, int row, int col, int rows, int cols) {
     float v[4];
     if (row < rows && col + 4 <= cols && cols % 4 == 0) return as_float4(m[row * cols + col]);
-    for (int i = 0; i < 4; ++i) v[i] = row < rows && col + i < cols ? m[row * cols + col + i] : 0.0f;
+    for (int i = 0; i < 4; ++i)
+        v[i] = row < rows && col + i < cols ? m[row * cols + col + i] : 0.0f;
     return {v[0], v[1], v[2], v[3]};
 }
 

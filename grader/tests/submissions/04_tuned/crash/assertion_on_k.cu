@@ -1,6 +1,6 @@
 // Asserts what the contract does not promise: that K is a multiple of the tile.
 // EXPECT verdict=crash kind=assertion line=marked devices=simulator
-// EXPECT verdict=crash kind=gpu_error line=- devices=gpu
+// EXPECT verdict=crash kind=assertion line=- devices=gpu
 #include <cassert>
 #include "launch.cuh"
 

@@ -1,5 +1,5 @@
 // The loop over K is unrolled by two for its two buffers; an odd last step is left out.
-// EXPECT verdict=wrong_answer kind=k_tail_dropped line=- devices=simulator,gpu
+// EXPECT verdict=wrong_answer kind=last_k_tile_missing line=- devices=simulator,gpu
 #include "launch.cuh"
 
 constexpr int T = 32, BK = 8, EACH = 4;

@@ -1,22 +1,21 @@
-// Adds the sum of each step to C, whose first contents are nobody's.
-// EXPECT verdict=wrong_answer kind=accumulates_into_c line=- devices=simulator,gpu
+// The tile is used before all threads have loaded it.
+// EXPECT verdict=race kind=race line=marked devices=simulator
 #include "launch.cuh"
 
-#define T 16
+constexpr int T = 16;
 
 __global__ void matmul_tiled(const float *A, const float *B, float *C, int M, int N, int K) {
     __shared__ float As[T][T], Bs[T][T];
     const int ty = threadIdx.y, tx = threadIdx.x;
     const int row = blockIdx.y * T + ty, col = blockIdx.x * T + tx;
+    float sum = 0.0f;
     for (int k0 = 0; k0 < K; k0 += T) {
         As[ty][tx] = row < M && k0 + tx < K ? A[row * K + k0 + tx] : 0.0f;
         Bs[ty][tx] = k0 + ty < K && col < N ? B[(k0 + ty) * N + col] : 0.0f;
-        __syncthreads();
-        float part = 0.0f;
-        for (int k = 0; k < T; ++k) part += As[ty][k] * Bs[k][tx];
-        if (row < M && col < N) C[row * N + col] += part;
+        for (int k = 0; k < T; ++k) sum += As[ty][k] * Bs[k][tx];  // EXPECT-LINE
         __syncthreads();
     }
+    if (row < M && col < N) C[row * N + col] = sum;
 }
 
 LAUNCH_CONFIG(.block_x = T, .block_y = T, .tile_m = T, .tile_n = T, .tile_k = T);

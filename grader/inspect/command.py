@@ -1,0 +1,105 @@
+"""The verb `inspect`: from its options to what it prints."""
+
+from __future__ import annotations
+
+import argparse
+import json
+from collections.abc import Sequence
+from contextlib import closing
+
+from grader import course, submission
+from grader.checks.devices import CACHE
+from grader.cli import FAILED, OK
+from grader.course import Target
+from grader.exercise import PROJECT, find, load_all
+from grader.finding import GraderFault, KernelFault
+from grader.inspect import listing, picture, record
+from grader.inspect.arguments import parse
+from grader.inspect.expression import evaluate
+from grader.inspect.geometry import read_block, read_grid
+from grader.inspect.inspection import (
+    Conditions,
+    Inspection,
+    Wanted,
+    inspect_exercise,
+    inspect_kernel,
+)
+from grader.inspect.kernel import read_file
+from grader.messages import say
+from grader.problems.matmul import Shape
+from grader.report.line import console, is_plain, show
+from grader.simulator.device import SimulatorDevice
+from grader.simulator.protocol import Block
+from grader.simulator.workshop import Workshop
+from grader.toolchain import HostCompiler, host_compiler
+
+_SIMULATOR = CACHE / "simulator"
+
+
+def main(options: argparse.Namespace) -> int:
+    """Exit status 1 when a fault was found. Raises GraderFault for wrong usage."""
+    target = course.load(PROJECT).target
+    compiler = host_compiler(options.compiler)
+    inspect = _exercise if options.exercise else _kernel
+    seen = inspect(options, target, compiler)
+    if options.svg:
+        _draw(seen, options)
+    if options.json:
+        print(json.dumps(record.compose(seen), indent=1))
+    else:
+        show(console(is_plain(options.plain)), listing.lines(seen, options.line or 0))
+    return FAILED if seen.findings else OK
+
+
+def _exercise(options: argparse.Namespace, target: Target, compiler: HostCompiler) -> Inspection:
+    _refuse(options, ("kernel", "grid", "block", "args", "shared"), "is known for an exercise")
+    exercise = find(load_all(PROJECT), options.exercise)
+    path = options.file or PROJECT / "starter" / f"{exercise.name}.cu"
+    try:
+        file = submission.read(path, exercise, path.parent)
+        shape = Shape.parse(options.shape) if options.shape else None
+    except KernelFault as fault:
+        raise GraderFault(say(fault.findings[0])) from None
+    except ValueError as fault:
+        raise GraderFault(f"{fault}.") from None
+    with closing(SimulatorDevice(target, compiler, cache=_SIMULATOR)) as device:
+        return inspect_exercise(exercise, file, shape, device, _conditions(options))
+
+
+def _kernel(options: argparse.Namespace, target: Target, compiler: HostCompiler) -> Inspection:
+    if options.file is None:
+        raise GraderFault("Inspect what? Give a file: inspect FILE.cu, or --exercise EX.")
+    _refuse(options, ("shape",), "belongs to --exercise")
+    for name in ("grid", "block", "args"):
+        if getattr(options, name) is None:
+            raise GraderFault(f"--{name} is missing. See: python -m grader inspect --help")
+    block = Block(
+        read_block(options.block, target),
+        evaluate(options.shared) if options.shared else 0,
+    )
+    grid, arguments = read_grid(options.grid, target), parse(options.args)
+    wanted = Wanted(options.kernel or "", grid, block, arguments)
+    workshop = Workshop(compiler, target.capability, _SIMULATOR)
+    file = read_file(options.file)
+    return inspect_kernel(file, wanted, workshop, target, _conditions(options))
+
+
+def _conditions(options: argparse.Namespace) -> Conditions:
+    return Conditions(options.seed, options.timeout)
+
+
+def _refuse(options: argparse.Namespace, names: Sequence[str], why: str) -> None:
+    for name in names:
+        if getattr(options, name) is not None:
+            raise GraderFault(f"--{name} {why}. See: python -m grader inspect --help")
+
+
+def _draw(seen: Inspection, options: argparse.Namespace) -> None:
+    if seen.counters is None:
+        raise GraderFault("There is no picture: the launch did not end. Without --svg it says why.")
+    request = picture.choose(seen.counters, options.line or 0, options.array or "")
+    text = picture.draw(request, seen.file)
+    try:
+        options.svg.write_text(text, encoding="utf-8")
+    except OSError as fault:
+        raise GraderFault(f"{options.svg} cannot be written: {fault.strerror or fault}.") from None

@@ -1,0 +1,1 @@
+"""The proof: what the simulator counts and finds, beside what the hardware's own tools say."""

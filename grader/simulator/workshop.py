@@ -1,0 +1,81 @@
+"""Makes programs of kernels, keeps them in the cache, and keeps their workers running."""
+
+from __future__ import annotations
+
+import hashlib
+import shutil
+import tempfile
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+from grader.simulator import compiler as compilers
+from grader.simulator import elf, program, runtime
+from grader.simulator.debug import DebugInfo
+from grader.simulator.process import Worker
+from grader.simulator.program import Entry
+from grader.toolchain import HostCompiler
+
+# Looks into an object file and says what to run; may raise KernelFault or GraderFault.
+FindEntry = Callable[[Path], Entry]
+
+
+@dataclass(frozen=True)
+class Workshop:
+    """One compiler, one GPU to stand for (`capability`), one cache folder.
+
+    `runner` is a command that runs the workers when `compiler` compiles for another processor.
+    """
+
+    compiler: HostCompiler
+    capability: tuple[int, int]
+    cache: Path
+    runner: tuple[str, ...] = ()
+    extra_flags: tuple[str, ...] = ()
+
+    def make(self, text: str, entry: str, find_entry: FindEntry) -> Path:
+        """The folder of a program that runs `entry` of a file: kernel.o and worker.
+
+        Compiled now unless the cache has it. Raises CompileFailure, GraderFault, and what
+        `find_entry` raises.
+        """
+        folder = self.cache / f"kernel-{self._key(text, entry)}"
+        if not folder.is_dir():
+            self._make(text, find_entry, folder)
+        return folder
+
+    def _key(self, text: str, entry: str) -> str:
+        digest = hashlib.sha256((compilers.CONTRACT / "launch.cuh").read_bytes())
+        flags = (*compilers.flags(self.compiler, self.capability), *self.extra_flags)
+        for part in (runtime.digest(), str(self.compiler), str(flags), entry, text):
+            digest.update(b"\0" + part.encode())
+        return digest.hexdigest()[:24]
+
+    def _make(self, text: str, find_entry: FindEntry, folder: Path) -> None:
+        folder.parent.mkdir(parents=True, exist_ok=True)
+        making = Path(tempfile.mkdtemp(prefix="kernel-", dir=folder.parent))
+        try:
+            object_file = compilers.compile_kernel(
+                self.compiler, self.capability, text, making, self.extra_flags
+            )
+            entry = find_entry(object_file)
+            machine = runtime.object_files(self.compiler, self.cache)
+            program.link(self.compiler, entry, object_file, machine)
+            runtime.install(making, folder)
+        finally:
+            shutil.rmtree(making, ignore_errors=True)
+
+    def start(self, folder: Path, dynamic_shared: int) -> Worker:
+        """A worker of a program that `make` made; its process starts with the first launch."""
+        made = program.describe(folder / "worker", folder / "kernel.o", dynamic_shared)
+        return Worker(made, self.runner)
+
+
+def static_shared_bytes(folder: Path) -> int:
+    """The `__shared__` arrays of a program that `Workshop.make` made."""
+    symbols = elf.read_symbols(folder / "kernel.o")
+    return sum(s.size for s in symbols if s.kind == "shared" and s.defined)
+
+
+def read_debug_info(worker: Worker) -> DebugInfo:
+    return DebugInfo(worker.program.path, compilers.SOURCE)
