@@ -40,6 +40,8 @@ def try_shape(
     findings, launch, run = _attempt(device, build, exact, 0, watch)
     if run.suspicions and _depends_on_unset(device, build, launch, run):
         findings = (*(replace(s, shape=shape) for s in run.suspicions), *findings)
+    if any(finding.kind == "nan_everywhere" for finding in findings):
+        findings = _with_finite_fill(device, build, exact) or findings
     if findings or shape.k > REAL_PASS_MAX_K:
         return findings
     real = Case(shape, "real", seed, orders[1])
@@ -49,6 +51,13 @@ def try_shape(
     again = replace(real, order=orders[2])
     findings, _, rerun = _attempt(device, build, again, 2)
     return findings or same_bits(build, real, launch, run, rerun)
+
+
+def _with_finite_fill(device: Device, build: Build, case: Case) -> tuple[Finding, ...]:
+    """Where a C of NaNs comes from: with a finite fill, a kernel that adds to C shows itself."""
+    assert build.config is not None, "only a complete build is launched"
+    launch = prepare(build.exercise, build.config, case, FINITE_FILL)
+    return judge(build, case, launch, device.launch(build, launch))
 
 
 def count_shape(device: Device, build: Build, shape: Shape, seed: int) -> Counters:

@@ -53,8 +53,11 @@ def _head(seen: Inspection) -> Iterator[Line]:
     yield line(f"{shape}grid {blocks}, block {threads}{more}, {', '.join(seen.arguments)}")
 
 
+_Rows = dict[int, list[tuple[LineCounter, Mark | None]]]
+
+
 def _body(seen: Inspection, counters: Counters, only: int) -> Iterator[Line]:
-    rows: dict[int, list[tuple[LineCounter, Mark | None]]] = {}
+    rows: _Rows = {}
     for counter, mark in zip(counters.lines, marks(counters), strict=True):
         rows.setdefault(counter.line, []).append((counter, mark))
     atomics: dict[int, list[AtomicCounter]] = {}
@@ -64,7 +67,7 @@ def _body(seen: Inspection, counters: Counters, only: int) -> Iterator[Line]:
     if not numbers:
         yield line(f"Line {only} touches no memory." if only else "No line touches memory.")
         return
-    worst = max((m.waste for m in marks(counters) if m), default=0.0)
+    worst = _worst(rows)
     names = [c.name for c in counters.lines] + [a.name for a in counters.atomics]
     width = max(len("array"), *map(len, names))
     yield line((f"{'line':>7}  {'access':<7}{'array':<{width}}  {_HEADINGS}", "bold"))
@@ -73,12 +76,21 @@ def _body(seen: Inspection, counters: Counters, only: int) -> Iterator[Line]:
         for counter, mark in rows.get(number, ()):
             yield _row(counter, mark, width)
             if mark:
-                lead = "worst: " if mark.waste == worst else ""
-                told = f"{lead}{mark.title}. {mark.reason}"
-                yield line(f"{_SIGN:<9}", (told, "bold red"))
+                lead = "worst: " if mark in worst else ""
+                yield line(f"{_SIGN:<9}", (f"{lead}{mark.title}. {mark.reason}", "bold red"))
         for one in atomics.get(number, ()):
             yield line(f"{'':>9}{'atomic':<7}{one.name:<{width}}  {one.operations:>11,} by lanes")
     yield from _legend(c for n in numbers for c, _ in rows.get(n, ()))
+
+
+def _worst(rows: _Rows) -> list[Mark]:
+    """The mark that wastes most, of global and of shared memory, where there are several."""
+    worst = []
+    for space in ("global", "shared"):
+        found = [m for row in rows.values() for c, m in row if m and c.space == space]
+        if len(found) > 1:
+            worst.append(max(found, key=lambda mark: mark.waste))
+    return worst
 
 
 _HEADINGS = f"{'requests':>11}  {'each takes':<17} {'would do':>8}  {'bank conflicts':>14}"

@@ -11,10 +11,13 @@ from grader.messages.wording import counted
 # Eight words that begin anywhere touch 1.875 sectors on average, so rows of a matrix whose length
 # is no multiple of 8 stay below this; lanes that walk down a column are at 4 to 8.
 _SECTOR_RATIO = 1.9
+# And a warp of four rows of eight lanes, each of which reads one word, touches four sectors where
+# one would do; nobody arranges a matrix for that.
+_SPARE_SECTORS = 3.0  # a request
 # As for the exercises: healthy kernels stay under 10 %, faulty ones are above 30 %.
 _CONFLICT_SHARE = 0.15
-# Conflicts are marked only where they are a part of all wavefronts that one would notice: the stores
-# of a tile with rows of 17 words, each of which meets one conflict, are not.
+# Conflicts are marked only where they are a part of all wavefronts that one would notice: the
+# stores of a tile with rows of 17 words, each of which meets one conflict, are not.
 _NOTICEABLE = 0.05
 
 
@@ -36,9 +39,11 @@ def marks(counters: Counters) -> tuple[Mark | None, ...]:
 
 def _mark(line: LineCounter, request: Request, counters: Counters) -> Mark | None:
     if line.space == "global":
-        waste = _share(line.sectors - line.ideal_sectors, counters, "global", "sectors")
-        if line.sectors <= _SECTOR_RATIO * line.ideal_sectors:
+        spare = line.sectors - line.ideal_sectors
+        few = spare <= _SPARE_SECTORS * line.requests
+        if few or line.sectors <= _SECTOR_RATIO * line.ideal_sectors:
             return None
+        waste = _share(spare, counters, "global", "sectors")
         return Mark("uncoalesced", reason(request), waste)
     waste = _share(line.bank_conflicts, counters, "shared", "wavefronts")
     if waste < _NOTICEABLE or not _conflicts(line):
@@ -87,11 +92,12 @@ def _wanted(request: Request, group: int) -> str:
 
 
 def _distance(request: Request) -> str:
-    """`: neighbouring lanes are 97 words apart`, where all are equally far apart."""
-    step = warp.stride_bytes(request)
-    if step is None:
+    """`: neighbouring lanes are 97 words apart`, where most of them are equally far apart."""
+    stride = warp.stride(request)
+    if stride is None or stride.bytes == 0:
         return ""
-    size, unit = (abs(step), "byte")
+    size, unit = abs(stride.bytes), "byte"
     if size % warp.WORD_BYTES == 0:
         size, unit = size // warp.WORD_BYTES, "word"
-    return f": neighbouring lanes are {counted(size, unit)} apart"
+    most = "" if stride.everywhere else "most "
+    return f": {most}neighbouring lanes are {counted(size, unit)} apart"

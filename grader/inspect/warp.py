@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections import Counter
+from dataclasses import dataclass
+
 from grader.counters import Request
 
 SECTOR_BYTES = 32
@@ -64,8 +67,19 @@ def busiest_bank(request: Request) -> tuple[int, int]:
     return bank, len(wanted[bank])
 
 
-def stride_bytes(request: Request) -> int | None:
-    """How far apart neighbouring lanes are; None where that differs from pair to pair."""
+@dataclass(frozen=True)
+class Stride:
+    """How far apart most neighbouring lanes are, and whether all of them are."""
+
+    bytes: int
+    everywhere: bool
+
+
+def stride(request: Request) -> Stride | None:
+    """None where no distance between neighbouring lanes is that of most pairs."""
     pairs = zip(request.offsets, request.offsets[1:], strict=False)
-    steps = {right - left for left, right in pairs if left is not None and right is not None}
-    return steps.pop() if len(steps) == 1 else None
+    steps = Counter(right - left for left, right in pairs if left is not None and right is not None)
+    if not steps:
+        return None
+    step, times = steps.most_common(1)[0]
+    return Stride(step, len(steps) == 1) if 2 * times > steps.total() else None

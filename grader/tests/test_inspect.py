@@ -109,6 +109,37 @@ def test_nothing_is_marked_in_a_solution(name: str) -> None:
         assert inspected("--exercise", name, *shape, file)[0] == 0
 
 
+SUBMISSIONS = Path(__file__).parent / "submissions"
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "01_naive/accepted/one_dimensional_block",
+        "01_naive/accepted/registers_only_4x4",  # two rows of A in a warp: two sectors
+        "02_tiled/accepted/four_rows_a_thread",
+        "03_padded/accepted/padded_17",  # each store meets one conflict
+        "03_padded/accepted/xor_swizzle",
+    ],
+)
+def test_healthy_kernels_are_not_marked(name: str) -> None:
+    file = str(SUBMISSIONS / f"{name}.cu")
+    assert marked(data("--exercise", name[:2], file)) == []
+
+
+@pytest.mark.parametrize(
+    ("name", "titles"),
+    [
+        ("01_naive/uncoalesced/threads_down_the_columns", ["uncoalesced", "uncoalesced"]),
+        ("03_padded/uncoalesced/b_loaded_down_its_columns", ["uncoalesced"]),
+        ("03_padded/bank_conflicts/no_padding", ["32-way bank conflict"]),
+    ],
+)
+def test_wasteful_kernels_are_marked(name: str, titles: list[str]) -> None:
+    file = str(SUBMISSIONS / f"{name}.cu")
+    assert [title for _, _, title in marked(data("--exercise", name[:2], file))] == titles
+
+
 def test_every_solution_agrees_with_the_counters_of_the_check() -> None:
     """Intensity and totals come from the same launch that `efficient` judges."""
     found = data("--exercise", "tiled", str(PROJECT / "exercises/02_tiled/solution.cu"))
