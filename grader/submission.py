@@ -25,7 +25,7 @@ from typing import Any, Literal
 
 from grader.exercise import PROJECT, Exercise
 from grader.finding import Finding, GraderFault, KernelFault, Location
-from grader.tokens import canonical
+from grader.source.tokens import canonical
 from grader.verdict import Verdict
 
 # A long hand-written kernel has 20 kB; a megabyte already is generated text.

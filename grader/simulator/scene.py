@@ -13,7 +13,7 @@ from grader.mangling import base_name, demangle
 from grader.simulator.debug import DebugInfo
 from grader.simulator.program import DYNAMIC, Program, Variable
 from grader.simulator.protocol import Block, RawFinding, Triple
-from grader.tokens import tokens
+from grader.source.tokens import tokens
 
 
 @dataclass(frozen=True)

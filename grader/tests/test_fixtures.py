@@ -93,6 +93,19 @@ def test_on_the_simulator(fixture: Fixture) -> None:
     assert list(problems(fixture, expected, found)) == []
 
 
+def one_a_verdict() -> list[Fixture]:
+    """The first fixture of each verdict; the others are left to `make check-all`."""
+    return list({fixture.verdict: fixture for fixture in reversed(on_device("simulator"))}.values())
+
+
+@pytest.mark.parametrize("fixture", one_a_verdict(), ids=str)
+def test_clang_agrees_on_one_of_each_verdict(fixture: Fixture) -> None:
+    expected = fixture.on("simulator")
+    assert expected is not None
+    found = outcomes(fixture, simulated.device("clang++"))
+    assert list(problems(fixture, expected, found)) == []
+
+
 @pytest.mark.long
 @pytest.mark.parametrize("fixture", on_device("simulator"), ids=str)
 def test_on_the_simulator_with_clang(fixture: Fixture) -> None:

@@ -5,8 +5,8 @@ from __future__ import annotations
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from grader.directives import Line, Macros, live
-from grader.tokens import Kind, canonical, tokens
+from grader.source.directives import Line, Macros, live
+from grader.source.tokens import Kind, canonical, tokens
 
 
 def words(text: str) -> list[str]:

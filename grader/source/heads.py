@@ -10,8 +10,8 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from enum import Enum, auto
 
-from grader.directives import Macros
-from grader.tokens import Kind, Token
+from grader.source.directives import Macros
+from grader.source.tokens import Kind, Token
 
 _CLASSES = frozenset({"struct", "class", "union"})
 # What may stand between a parameter list and a body.

@@ -25,12 +25,12 @@ from functools import lru_cache
 from itertools import pairwise
 
 from grader import settings
-from grader.directives import Item, Line, Macros, live
 from grader.finding import Finding, Location
-from grader.heads import Function
-from grader.scopes import Survey, survey
+from grader.source.directives import Item, Line, Macros, live
+from grader.source.heads import Function
+from grader.source.scopes import Survey, survey
+from grader.source.tokens import Kind, Token
 from grader.submission import Submission
-from grader.tokens import Kind, Token
 from grader.verdict import Verdict
 
 # The headers that a kernel of this course can need: the contract, CUDA's own for device code, and

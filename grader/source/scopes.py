@@ -12,9 +12,9 @@ from collections import deque
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 
-from grader.directives import Item, Line, Macros
-from grader.heads import Function, Opens, names_of, opened, without_angles
-from grader.tokens import Kind, Token
+from grader.source.directives import Item, Line, Macros
+from grader.source.heads import Function, Opens, names_of, opened, without_angles
+from grader.source.tokens import Kind, Token
 
 # Beyond these sizes a file is no kernel and the work would grow with their square.
 _LONGEST_HEAD = 1000  # tokens of one declaration

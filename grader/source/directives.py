@@ -10,7 +10,7 @@ from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from grader.tokens import Kind, Token, tokens
+from grader.source.tokens import Kind, Token, tokens
 
 # Longer pasted names are cut: only short ones are ever looked for.
 _LONGEST_NAME = 64
