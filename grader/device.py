@@ -124,6 +124,7 @@ class Run:
 
     `images` is empty when the launch did not finish; `findings` then says why. `suspicions`
     are faults only if C depends on them. `output` is what the kernel printed, cut to the cap.
+    `seconds` is what the launch took: on the GPU its time there, in the simulator processor time.
     """
 
     images: tuple[Words, ...]

@@ -58,6 +58,7 @@ def read_run(answer: Answer, launch: Launch, scene: Scene | None) -> Run:
         suspicions=tuple(f for f in named if f.kind in SUSPICIONS),
         output=answer.output,
         counters=_counters(answer, scene) if scene is not None and launch.count else None,
+        seconds=answer.cpu_s,
     )
 
 

@@ -23,6 +23,7 @@ import re
 from collections.abc import Iterable, Iterator, Mapping
 from functools import lru_cache
 from itertools import pairwise
+from typing import TYPE_CHECKING
 
 from grader import settings
 from grader.finding import Finding, Location
@@ -30,8 +31,10 @@ from grader.source.directives import Item, Line, Macros, live
 from grader.source.heads import Function
 from grader.source.scopes import Survey, survey
 from grader.source.tokens import Kind, Token
-from grader.submission import Submission
 from grader.verdict import Verdict
+
+if TYPE_CHECKING:  # a submission is read with the tokens of this package
+    from grader.submission import Submission
 
 # The headers that a kernel of this course can need: the contract, CUDA's own for device code, and
 # those of the C and C++ libraries whose contents nvcc accepts in device code. All others stay out:

@@ -1,0 +1,42 @@
+"""The package as a whole: every module stands on its own and does one thing."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+
+from grader.settings import PROJECT
+
+GRADER = PROJECT / "grader"
+# Not to be imported: programs of their own, and what needs PyCUDA.
+PROGRAMS = {"grader.__main__", "grader.proof.__main__", "grader.gpu.worker", "grader.gpu.device"}
+LONGEST_MODULE = 350  # lines; a longer one does more than one thing
+
+
+def modules() -> list[str]:
+    paths = [path for path in GRADER.rglob("*.py") if "tests" not in path.parts]
+    names = (path.relative_to(PROJECT).with_suffix("").parts for path in paths)
+    return sorted({".".join(name).removesuffix(".__init__") for name in names} - PROGRAMS)
+
+
+def test_every_module_can_be_imported_first() -> None:
+    program = (
+        "import importlib, sys\n"
+        "for name in sys.argv[1:]:\n"
+        "    for loaded in [m for m in sys.modules if m.split('.')[0] == 'grader']:\n"
+        "        del sys.modules[loaded]\n"
+        "    importlib.import_module(name)\n"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", program, *modules()], cwd=PROJECT, capture_output=True, text=True
+    )
+    assert done.returncode == 0, done.stderr.splitlines()[-1]
+
+
+def test_no_module_is_too_long() -> None:
+    lengths = {
+        path: len(path.read_text(encoding="utf-8").splitlines())
+        for path in GRADER.rglob("*.py")
+        if "tests" not in path.parts
+    }
+    assert {path for path, length in lengths.items() if length > LONGEST_MODULE} == set()
