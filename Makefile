@@ -17,7 +17,7 @@ LAUNCH = $${KERNEL:+--kernel "$$KERNEL"} $${GRID:+--grid "$$GRID"} $${BLOCK:+--b
 PICTURE = $${LINE:+--line "$$LINE"} $${SVG:+--svg "$$SVG"}
 
 .DEFAULT_GOAL := help
-.PHONY: help setup test run inspect grade demo doctor starter check check-all proof lint wheelhouse lock clean
+.PHONY: help setup test run inspect grade demo doctor starter check check-all proof bench lint wheelhouse lock clean
 
 help:
 	@echo "Grading of CUDA matrix multiplication. Read exercises/, edit starter/, then:"
@@ -26,11 +26,11 @@ help:
 
 ## Students
 
-test: .venv/gpu.stamp ## check the files in starter/ [EX=tiled] [SHAPE=33x17x65] [DEVICE=...] [SEED=n]
-	@"$(PY)" -m grader test $(CASE) $(PLACE)
+test: .venv/gpu.stamp ## check your files [SUBMISSION=starter] [EX=tiled] [SHAPE=33x17x65] [DEVICE=...] [SEED=n]
+	@"$(PY)" -m grader test $(CASE) $(PLACE) $${SUBMISSION:+"$$SUBMISSION"}
 
 run: .venv/gpu.stamp ## launch once, print A, B, C and the kernel's printf: EX=tiled SHAPE=3x3x3 [DEVICE=...]
-	@"$(PY)" -m grader run $(CASE) $(PLACE)
+	@"$(PY)" -m grader run $(CASE) $(PLACE) $${SUBMISSION:+"$$SUBMISSION"}
 
 inspect: .venv/base.stamp ## what each line costs in memory traffic: EX=tiled SHAPE=97x97x97 or FILE=any.cu KERNEL= GRID= BLOCK= ARGS= [LINE=28 SVG=out.svg]
 	@"$(PY)" -m grader inspect $${FILE:+"$$FILE"} $(CASE) $(LAUNCH) $(PICTURE) $${SEED:+--seed "$$SEED"}
@@ -64,6 +64,9 @@ check-all: lint ## check, and the long tests: cross products, other architecture
 
 proof: .venv/gpu.stamp ## the simulator's counters beside the hardware's; measured anew where there is a GPU with Nsight Compute
 	@"$(PY)" -m grader.proof
+
+bench: .venv/base.stamp ## how fast the simulator is here, beside Oclgrind where that is installed [EX=tiled]
+	@"$(PY)" -m grader bench $${EX:+--exercise "$$EX"}
 
 lint: .venv/dev.stamp ## only what is quick: format, linter, starters in step, types
 	"$(PY)" -m ruff format --check

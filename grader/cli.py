@@ -10,6 +10,7 @@ from pathlib import Path
 from types import FrameType
 from typing import NoReturn
 
+from grader.bench.options import add_parser as add_bench
 from grader.finding import GraderFault
 from grader.inspect.options import add_parser as add_inspect
 
@@ -61,6 +62,10 @@ def _run(options: argparse.Namespace) -> int:
         from grader.inspect import command
 
         return command.main(options)
+    if options.verb == "bench":
+        from grader.bench import command as bench
+
+        return bench.main(options)
     if options.verb == "demo":
         from grader import demo
 
@@ -84,6 +89,7 @@ def _parser() -> _Parser:
     run.add_argument("folder", nargs="?", type=Path, metavar="DIR", help="default: starter")
     _add_case(run)
     add_inspect(verbs.add_parser)
+    add_bench(verbs.add_parser)
     grade = verbs.add_parser("grade", help="score a submission and write results.json")
     grade.add_argument("folder", nargs="?", type=Path, metavar="DIR", help="a submission")
     grade.add_argument("--solutions", action="store_true", help="grade the reference solutions")

@@ -15,7 +15,9 @@ from grader.checks import devices
 from grader.checks.plan import (
     PRACTICE_EXAMPLES,
     PRACTICE_SEED,
+    Entry,
     Plan,
+    case_arguments,
     folder_entries,
     ignored_files,
     solution_entries,
@@ -30,6 +32,7 @@ from grader.report.line import console, is_plain, line, show
 from grader.report.next_step import next_lines
 from grader.report.progress import progress
 from grader.report.summary import exercise_lines, total_lines
+from grader.settings import nearest
 
 STARTER = PROJECT / "starter"
 RESULTS = PROJECT / "results"
@@ -37,6 +40,9 @@ RESULTS = PROJECT / "results"
 # JSON numbers beyond 2^53 change in readers that keep them as doubles (jq, JavaScript), and a
 # seed that changed repeats nothing.
 _DRAWN_SEED_BITS = 53
+
+# tiled.cu and 02_tiled.cu.txt are near 02_tiled.cu, conftest.py and 05_more.cu are near nothing.
+_LIKE_A_NAME = 0.7
 
 
 def test(options: argparse.Namespace) -> int:
@@ -77,7 +83,7 @@ def grade(options: argparse.Namespace) -> int:
     plan = Plan(entries, seed)
     screen = console(plain)
     if folder:
-        show_ignored(screen, folder, load_all(PROJECT))
+        show_ignored(screen, folder, entries, load_all(PROJECT))
     grading = run_plan(plan, options.device, screen, plain)
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # a second Ctrl-C must not cost the record
     log = record.save_log(options.output, grading.log)
@@ -88,7 +94,7 @@ def grade(options: argparse.Namespace) -> int:
     screen.print(f"Record: {path}")
     show_end(screen, grading, log)
     if folder and folder.resolve() == STARTER:
-        show(screen, next_lines(grading.score, plan))
+        show(screen, next_lines(grading.score, plan, graded=True))
     return exit_status(grading)
 
 
@@ -101,12 +107,24 @@ def run_plan(plan: Plan, word: str, screen: Console, plain: bool) -> Grading:
 
 
 def show_exercises(screen: Console, grading: Grading, with_points: bool) -> None:
-    for exercise in grading.score.exercises:
-        show(screen, exercise_lines(exercise, with_points))
+    entries = {entry.exercise.name: entry for entry in grading.plan.entries}
+    for score in grading.score.exercises:
+        arguments = case_arguments(grading.plan, entries[score.exercise.name])
+        show(screen, exercise_lines(score, with_points, arguments))
 
 
-def show_ignored(screen: Console, folder: Path, known: Sequence[Exercise]) -> None:
+def show_ignored(
+    screen: Console, folder: Path, entries: Sequence[Entry], known: Sequence[Exercise]
+) -> None:
+    """What is not looked at, and whether it was meant to be: a misnamed file scores 0."""
+    missing = [entry.path.name for entry in entries if entry.state == "missing"]
+    if len(missing) == len(entries):
+        which = "none of the files that are graded" if len(missing) > 1 else "no file to grade"
+        show(screen, [line(f"{folder} holds {which}: {', '.join(missing)}")])
     ignored = ignored_files(folder, known)
+    for name in ignored:
+        if near := nearest(name, missing, _LIKE_A_NAME):
+            show(screen, [line(f"{name} is not graded: did you mean {near}?")])
     if ignored:
         more = f" and {len(ignored) - 10} more" if len(ignored) > 10 else ""
         show(screen, [line(f"Ignored in {folder}: {', '.join(ignored[:10])}{more}")])

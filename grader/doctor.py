@@ -21,7 +21,7 @@ from rich.text import Text
 
 from grader import course, machine, toolchain
 from grader.driver import Driver, find_driver
-from grader.exercise import PROJECT, load_all
+from grader.exercise import PROJECT
 from grader.finding import GraderFault
 
 OK, MISSING, OPTIONAL = "ok", "missing", "optional"
@@ -76,18 +76,10 @@ def verdict(items: tuple[Item, ...]) -> str:
         missing = [item for item in items if item.name in REQUIRED and item.state != OK]
         names = ", ".join(item.name for item in missing)
         return f"This machine cannot grade yet: {names}. Next: {missing[0].mend}"
+    everything = "This machine grades everything that this version grades"
     if all(item.state == OK for item in items):
-        return "This machine grades everything."
-    return f"This machine grades everything but speed{_speed_points()}."
-
-
-def _speed_points() -> str:
-    try:
-        exercises = [exercise for exercise in load_all(PROJECT) if exercise.graded]
-    except GraderFault:
-        return ""
-    speed = sum(exercise.points["fast"] for exercise in exercises)
-    return f" ({speed} of {sum(exercise.total for exercise in exercises)} points need a GPU)"
+        return f"{everything}."
+    return f"{everything}; a GPU that can be used adds a second opinion."
 
 
 def _python() -> Item:
@@ -154,7 +146,7 @@ def _gpu_items(driver: Driver) -> Iterator[Item]:
         names = ", ".join(str(gpu) for gpu in driver.gpus)
         yield Item("GPU", OK, f"{names}; the driver supports CUDA {version}")
     else:
-        mend = "use a machine with an NVIDIA GPU and its driver; only speed needs it"
+        mend = "use a machine with an NVIDIA GPU and its driver, for a second opinion"
         yield Item("GPU", OPTIONAL, driver.problem, mend)
     nvcc = _nvcc(driver, absent)
     pycuda = _pycuda(absent)

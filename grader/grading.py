@@ -28,23 +28,26 @@ class Grading:
 def grade(plan: Plan, kinds: Sequence[str], target: Target, listener: Listener) -> Grading:
     """Never raises: an interruption or a fault of ours ends the grading, not its record."""
     ledger = Ledger()
-    ended_early, log = "", ""
+    ended_early, log, interrupted = "", "", False
     try:
         Crew(plan, kinds, target).run(Everyone((ledger, listener)))
     except KeyboardInterrupt:
+        interrupted = True
         ended_early = "Interrupted: what was known by then is recorded."
     except Exception as fault:
         ended_early = f"The grader failed ({type(fault).__name__}). This is not about your kernel."
         log = "".join(traceback.format_exception(fault))
     logs = (*(outcome.log for outcome in ledger.outcomes), log)
-    return Grading(plan, score(plan, ledger), ledger, ended_early, tuple(filter(None, logs)))
+    scored = score(plan, ledger, interrupted)
+    return Grading(plan, scored, ledger, ended_early, tuple(filter(None, logs)))
 
 
-def score(plan: Plan, ledger: Ledger) -> Score:
+def score(plan: Plan, ledger: Ledger, interrupted: bool = False) -> Score:
     """The score of what the ledger knows; checks that never ran cost nothing."""
+    merged = ((entry, merge(ledger.of(entry.exercise.name))) for entry in plan.entries)
     return Score(
         tuple(
-            score_exercise(entry.exercise, entry.state, merge(ledger.of(entry.exercise.name)))
-            for entry in plan.entries
+            score_exercise(entry.exercise, entry.state, outcomes, interrupted)
+            for entry, outcomes in merged
         )
     )

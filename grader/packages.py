@@ -70,7 +70,8 @@ def install_pycuda(wheelhouse: Path | None) -> str:
     driver = find_driver()
     compiler = toolchain.find_nvcc()
     if not driver.gpus:
-        return f"not needed, {driver.problem}. The simulator grades everything but speed."
+        without = "The simulator grades everything that this version grades."
+        return f"not needed, {driver.problem}. {without}"
     if compiler is None:
         return f"not built, nvcc not found. Next: {toolchain.NVCC_MEND}, then: make setup"
     if not Path(sysconfig.get_path("include"), "Python.h").is_file():

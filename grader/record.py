@@ -12,8 +12,8 @@ from typing import Any
 
 from grader.checks.listener import Ledger
 from grader.checks.outcome import Status
-from grader.checks.plan import Entry, Plan
-from grader.exercise import PROJECT, Exercise
+from grader.checks.plan import Entry, Plan, case_arguments
+from grader.exercise import PROJECT
 from grader.finding import Finding, GraderFault
 from grader.report.words import explanation, repeat, told
 from grader.score import CheckScore, ExerciseScore, Score
@@ -47,12 +47,12 @@ def compose(score: Score, plan: Plan, ledger: Ledger) -> dict[str, Any]:
             "not_graded": score.not_graded,
         },
         "exercises": [
-            _exercise(one, entries[one.exercise.name], ledger) for one in score.exercises
+            _exercise(one, entries[one.exercise.name], plan, ledger) for one in score.exercises
         ],
     }
 
 
-def _exercise(score: ExerciseScore, entry: Entry, ledger: Ledger) -> dict[str, Any]:
+def _exercise(score: ExerciseScore, entry: Entry, plan: Plan, ledger: Ledger) -> dict[str, Any]:
     name = score.exercise.name
     builds = {kind: dict(f) for (one, kind), f in sorted(ledger.builds.items()) if one == name}
     return {
@@ -61,14 +61,14 @@ def _exercise(score: ExerciseScore, entry: Entry, ledger: Ledger) -> dict[str, A
         "earned": score.earned,
         "points": score.points,
         "sha256": entry.submission.sha256 if entry.submission else "",
-        "checks": [_check(check, score.exercise) for check in score.checks],
+        "checks": [_check(check, entry, plan) for check in score.checks],
         "build": builds,
         "timing": {},
         "counters": dict(ledger.counters.get(name, {"lines": []})),
     }
 
 
-def _check(check: CheckScore, exercise: Exercise) -> dict[str, Any]:
+def _check(check: CheckScore, entry: Entry, plan: Plan) -> dict[str, Any]:
     outcome = check.outcome
     return {
         "name": outcome.check,
@@ -78,18 +78,20 @@ def _check(check: CheckScore, exercise: Exercise) -> dict[str, Any]:
         "earned": check.earned,
         "points": check.points,
         "seconds": round(outcome.seconds, 3),
-        **_cause(outcome.findings, exercise, explanation(outcome)),
+        **_cause(outcome.findings, entry, plan, explanation(outcome)),
     }
 
 
-def _cause(findings: tuple[Finding, ...], exercise: Exercise, otherwise: str) -> dict[str, Any]:
+def _cause(
+    findings: tuple[Finding, ...], entry: Entry, plan: Plan, otherwise: str
+) -> dict[str, Any]:
     """The first finding in words, the verdicts of the others; for no finding, `otherwise`."""
     if not findings:
         nothing = dict.fromkeys(("verdict", "hint", "command"), "")
         return {**nothing, "also": [], "message": otherwise, "shape": None, "locations": []}
     first = findings[0]
     verdicts = by_precedence(finding.verdict for finding in findings)
-    message = told(first, exercise)
+    message = told(first, entry.exercise)
     return {
         "verdict": verdicts[0].value,
         "also": [verdict.value for verdict in verdicts[1:]],
@@ -100,7 +102,7 @@ def _cause(findings: tuple[Finding, ...], exercise: Exercise, otherwise: str) ->
             {"file": place.file, "line": place.line, "role": place.role}
             for place in first.locations
         ],
-        "command": repeat(first, exercise),
+        "command": repeat(first, entry.exercise, case_arguments(plan, entry)),
     }
 
 

@@ -45,6 +45,12 @@ class ExerciseScore:
     def not_graded(self) -> int:
         return sum(check.points for check in self.checks if check.outcome.status.undecided)
 
+    @property
+    def interrupted(self) -> bool:
+        """True when nothing but an interruption keeps the exercise from being decided."""
+        errors = [c.outcome for c in self.checks if c.outcome.status is Status.GRADER_ERROR]
+        return bool(errors) and all(outcome.interrupted for outcome in errors)
+
 
 @dataclass(frozen=True)
 class Score:
@@ -77,13 +83,18 @@ class Score:
         return any(exercise.status == "grader_error" for exercise in self.exercises)
 
 
-def score_exercise(exercise: Exercise, state: str, outcomes: Sequence[Outcome]) -> ExerciseScore:
+def score_exercise(
+    exercise: Exercise, state: str, outcomes: Sequence[Outcome], interrupted: bool = False
+) -> ExerciseScore:
     """`state` is that of the file: "missing", "not_started" or "started"; `outcomes` are merged.
 
-    A check that never ran (the grading was interrupted) is a grader error and costs nothing.
+    A check that never ran is a grader error and costs nothing; `interrupted` says why it did not.
     """
     found = {outcome.check: outcome for outcome in outcomes}
-    complete = {check: found.get(check) or _never_ran(exercise, state, check) for check in CHECKS}
+    complete = {
+        check: found.get(check) or _never_ran(exercise, state, check, interrupted)
+        for check in CHECKS
+    }
     checks = tuple(
         CheckScore(
             outcome, _earned(check, exercise.points[check], complete), exercise.points[check]
@@ -94,11 +105,13 @@ def score_exercise(exercise: Exercise, state: str, outcomes: Sequence[Outcome]) 
     return ExerciseScore(exercise, status, checks)
 
 
-def _never_ran(exercise: Exercise, state: str, check: str) -> Outcome:
+def _never_ran(exercise: Exercise, state: str, check: str, interrupted: bool) -> Outcome:
     if state != "started":
         return Outcome(exercise.name, "", check, check, Status.SKIPPED, reason=state)
-    detail = "The grading ended before this check. This is not about your kernel."
-    return Outcome(exercise.name, "", check, check, Status.GRADER_ERROR, detail=detail)
+    ended = "was interrupted" if interrupted else "ended"
+    detail = f"The grading {ended} before this check. This is not about your kernel."
+    error = Status.GRADER_ERROR
+    return Outcome(exercise.name, "", check, check, error, detail=detail, interrupted=interrupted)
 
 
 def _earned(check: str, points: int, outcomes: dict[str, Outcome]) -> int:

@@ -29,6 +29,7 @@ from grader.submission import FINGERPRINTS, fingerprint
 
 BEGIN = "// BEGIN SOLUTION"
 END = "// END SOLUTION"
+OVERWRITE = ".venv/bin/python -m grader.starters --force"
 # A marker that is almost right would hand the solution out, so anything like one is looked at.
 _LIKE_A_MARKER = re.compile(r"(begin|end)[\s_-]*solution", re.IGNORECASE)
 _STARTER_LINE = re.compile(r"(?P<indent>\s*)//STARTER(?: (?P<code>.*))?")
@@ -145,17 +146,12 @@ def _of(exercise: Exercise, root: Path) -> Starter:
 def write(starters: Sequence[Starter], force: bool = False) -> list[str]:
     """Write what is out of step and add new fingerprints; returns one line for each change.
 
-    Raises GraderFault, before anything is written, when a file holds a student's work.
+    A file that holds a student's work is left alone, and a line says so, unless `force`.
     """
-    at_risk = [s.path.name for s in starters if not s.in_step() and s.holds_work()]
-    if at_risk and not force:
-        raise GraderFault(
-            f"starter/ holds work in {', '.join(at_risk)}: nothing was written. Save it elsewhere, "
-            "or overwrite it with: python -m grader.starters --force"
-        )
     changes: list[str] = []
+    kept = [s for s in starters if not force and not s.in_step() and s.holds_work()]
     for starter in starters:
-        if not starter.in_step():
+        if not starter.in_step() and starter not in kept:
             starter.path.parent.mkdir(exist_ok=True)
             starter.path.write_text(starter.text, "utf-8", newline="\n")
             changes.append(f"starter/{starter.path.name}: written")
@@ -163,6 +159,9 @@ def write(starters: Sequence[Starter], force: bool = False) -> list[str]:
             with starter.ledger.open("a", encoding="utf-8", newline="\n") as ledger:
                 ledger.write(fingerprint(starter.text) + "\n")
             changes.append(f"exercises/{starter.exercise.name}/{starter.ledger.name}: one more")
+    if kept:
+        names = ", ".join(f"starter/{starter.path.name}" for starter in kept)
+        changes.append(f"Left alone, because work is in it: {names}. To overwrite it: {OVERWRITE}")
     return changes
 
 
@@ -184,8 +183,10 @@ def out_of_step(starters: Sequence[Starter]) -> list[str]:
 
 
 def main(arguments: Sequence[str] | None = None, root: Path = PROJECT) -> int:
-    """Write the starters, or with --check name those out of step (exit status 1)."""
-    parser = argparse.ArgumentParser(prog="python -m grader.starters", description=main.__doc__)
+    """Write the starters that hold no work, or with --check name those out of step (status 1)."""
+    parser = argparse.ArgumentParser(
+        prog=".venv/bin/python -m grader.starters", description=main.__doc__
+    )
     parser.add_argument("--check", action="store_true", help="write nothing, compare")
     parser.add_argument("--force", action="store_true", help="overwrite files that hold work")
     options = parser.parse_args(arguments)

@@ -93,13 +93,16 @@ def status(path: Path, exercise: Exercise) -> Status:
     """
     if not os.path.lexists(path):
         return "missing"
-    if not exercise.graded:
-        return "started"
+    return "not_started" if exercise.graded and is_starter(path, exercise) else "started"
+
+
+def is_starter(path: Path, exercise: Exercise) -> bool:
+    """Whether the file can be read and is a starter that was ever shipped; True means no work."""
     try:
         text = read(path, exercise, path.parent).text
     except (KernelFault, GraderFault):
-        return "started"
-    return "not_started" if fingerprint(text) in _shipped(exercise) else "started"
+        return False
+    return fingerprint(text) in _shipped(exercise)
 
 
 def fingerprint(text: str) -> str:

@@ -71,9 +71,7 @@ def measure(
     repeats: int = REPEATS,
 ) -> Speed:
     """Raises GraderFault when the kernel does not build or run as it should."""
-    build_s = statistics.median(
-        _build_s(subject, compiler, target) for _ in range(repeats)
-    )
+    build_s = statistics.median(_build_s(subject, compiler, target) for _ in range(repeats))
     with closing(SimulatorDevice(target, compiler, cache=CACHE / "simulator")) as device:
         build = device.build(subject.exercise, subject.file)
         if build.config is None or build.artifact is None:
@@ -98,9 +96,10 @@ def _median_s(device: SimulatorDevice, build: Build, launch: Launch, repeats: in
 
 
 def _build_s(subject: Subject, compiler: HostCompiler, target: Target) -> float:
-    with _empty_cache(compiler) as cache, closing(
-        SimulatorDevice(target, compiler, cache=cache)
-    ) as device:
+    with (
+        _empty_cache(compiler) as cache,
+        closing(SimulatorDevice(target, compiler, cache=cache)) as device,
+    ):
         return cpu_s(lambda: device.build(subject.exercise, subject.file))
 
 

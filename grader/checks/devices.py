@@ -37,7 +37,8 @@ def choose(word: str) -> Choice:
     if not missing:
         return Choice(("simulator", "gpu"))
     if word == "gpu":
-        raise GraderFault(f"The GPU cannot be used: {missing} Or: --device simulator")
+        mend = f"{missing.rstrip('.')}, or use the simulator: --device simulator"
+        raise GraderFault(f"The GPU cannot be used: {mend}")
     return Choice(("simulator",), f"GPU not used: {missing}" if find_driver().gpus else "")
 
 

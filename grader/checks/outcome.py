@@ -30,7 +30,8 @@ class Outcome:
 
     `reason` is the check that was needed (skipped) or a key of `NotGraded.REASONS`; `detail` is
     for the reader (a GraderFault's text; for `feature` what is lacking: "the gpu does not count"),
-    `log` what belongs into the log file only.
+    `log` what belongs into the log file only. `interrupted`: a grader error because somebody ended
+    the grading before this check did.
     """
 
     exercise: str
@@ -43,6 +44,7 @@ class Outcome:
     findings: tuple[Finding, ...] = ()
     log: str = ""
     seconds: float = 0.0
+    interrupted: bool = False
 
 
 class PrerequisiteFailed(Exception):

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import hashlib
+import shlex
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from grader.exercise import Exercise
+from grader.exercise import PROJECT, Exercise
 from grader.finding import Finding, GraderFault
 from grader.problems.matmul import Shape
 from grader.submission import Submission, SubmissionProblem, read, status
@@ -44,6 +45,19 @@ class Plan:
     seed: int
     examples: int = GRADING_EXAMPLES
     shape: Shape | None = None
+
+
+def case_arguments(plan: Plan, entry: Entry) -> str | None:
+    """What `make test` needs besides exercise and shape to meet the same case; None where it cannot
+    (a solution, a fixture: files of another name)."""
+    if entry.path.name != f"{entry.exercise.name}.cu":
+        return None
+    arguments = []
+    if entry.path.parent.resolve() != (PROJECT / "starter").resolve():
+        arguments.append(f"SUBMISSION={shlex.quote(str(entry.path.parent))}")
+    if plan.seed != PRACTICE_SEED:
+        arguments.append(f"SEED={plan.seed}")
+    return " ".join(arguments)
 
 
 def entry(exercise: Exercise, path: Path, root: Path) -> Entry:

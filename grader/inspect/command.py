@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import argparse
 import json
+import sys
 from collections.abc import Sequence
 from contextlib import closing
 
 from grader import course, submission
 from grader.checks.devices import CACHE
 from grader.cli import FAILED, OK
+from grader.counters import Counters
 from grader.course import Target
 from grader.exercise import PROJECT, find, load_all
 from grader.finding import GraderFault, KernelFault
@@ -42,12 +44,16 @@ def main(options: argparse.Namespace) -> int:
     compiler = host_compiler(options.compiler)
     inspect = _exercise if options.exercise else _kernel
     seen = inspect(options, target, compiler)
+    if options.line is not None and seen.counters is not None:
+        _check_line(options.line, seen.counters)
     if options.svg:
         _draw(seen, options)
     if options.json:
         print(json.dumps(record.compose(seen), indent=1))
     else:
         show(console(is_plain(options.plain)), listing.lines(seen, options.line or 0))
+    if options.svg:
+        print(f"Wrote {options.svg}.", file=sys.stderr if options.json else sys.stdout)
     return FAILED if seen.findings else OK
 
 
@@ -68,8 +74,12 @@ def _exercise(options: argparse.Namespace, target: Target, compiler: HostCompile
 
 def _kernel(options: argparse.Namespace, target: Target, compiler: HostCompiler) -> Inspection:
     if options.file is None:
-        raise GraderFault("Inspect what? Give a file: inspect FILE.cu, or --exercise EX.")
+        raise GraderFault(
+            "Inspect what? Give a file: inspect FILE.cu, or --exercise EX; "
+            "with make: EX=naive, or FILE=... KERNEL=... GRID=... BLOCK=... ARGS=..."
+        )
     _refuse(options, ("shape",), "belongs to --exercise")
+    file = read_file(options.file)
     for name in ("grid", "block", "args"):
         if getattr(options, name) is None:
             raise GraderFault(f"--{name} is missing. See: python -m grader inspect --help")
@@ -80,7 +90,6 @@ def _kernel(options: argparse.Namespace, target: Target, compiler: HostCompiler)
     grid, arguments = read_grid(options.grid, target), parse(options.args)
     wanted = Wanted(options.kernel or "", grid, block, arguments)
     workshop = Workshop(compiler, target.capability, _SIMULATOR)
-    file = read_file(options.file)
     return inspect_kernel(file, wanted, workshop, target, _conditions(options))
 
 
@@ -92,6 +101,13 @@ def _refuse(options: argparse.Namespace, names: Sequence[str], why: str) -> None
     for name in names:
         if getattr(options, name) is not None:
             raise GraderFault(f"--{name} {why}. See: python -m grader inspect --help")
+
+
+def _check_line(number: int, counters: Counters) -> None:
+    known = sorted({c.line for c in counters.lines} | {a.line for a in counters.atomics})
+    if number not in known:
+        lines = f"Lines that do: {', '.join(map(str, known))}." if known else "No line does."
+        raise GraderFault(f"Line {number} touches no memory. {lines}")
 
 
 def _draw(seen: Inspection, options: argparse.Namespace) -> None:

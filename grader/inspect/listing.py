@@ -65,7 +65,7 @@ def _body(seen: Inspection, counters: Counters, only: int) -> Iterator[Line]:
         atomics.setdefault(atomic.line, []).append(atomic)
     numbers = [n for n in sorted({*rows, *atomics}) if only in (0, n)]
     if not numbers:
-        yield line(f"Line {only} touches no memory." if only else "No line touches memory.")
+        yield line("No line touches memory.")
         return
     worst = _worst(rows)
     names = [c.name for c in counters.lines] + [a.name for a in counters.atomics]
@@ -196,6 +196,8 @@ def _verdict(seen: Inspection) -> Line:
         return line((counted(len(seen.findings), "fault") + " found.", "bold red"))
     watched = "no race, no access out of bounds, every barrier reached by all threads"
     marked = [m for m in marks(seen.counters) if m] if seen.counters else []
-    if not marked:
-        return line(("No faults", "green"), f": {watched}.")
-    return line(("No faults", "green"), f": {watched}. Lines marked {_SIGN} waste memory traffic.")
+    waste = f" Lines marked {_SIGN} waste memory traffic." if marked else ""
+    values = "Values are not checked"
+    if seen.exercise is not None:
+        values += f": make test EX={seen.exercise.short} does that"
+    return line(("No faults", "green"), f": {watched}.{waste} {values}.")

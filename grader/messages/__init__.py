@@ -15,9 +15,12 @@ from grader.exercise import Exercise
 from grader.finding import Finding
 from grader.messages import building, efficiency, files, memory, running, values
 from grader.messages.wording import Template, phrases
+from grader.verdict import Verdict
 
 __all__ = ["TEXTS", "Message", "describe", "say"]
 
+# Kinds of a wrong C that say where it is wrong, not why.
+_UNEXPLAINED = ("wrong_everywhere", "wrong_last", "wrong_blocks", "wrong_places", "wrong_somewhere")
 # What `make run` prints in a terminal; larger matrices say less than one element does.
 _LARGEST_PRINTED = 16
 
@@ -55,7 +58,11 @@ def say(finding: Finding) -> str:
 
 def _hint(finding: Finding, exercise: Exercise) -> str:
     """The exercise's own hint for this kind, or for this verdict, or where to look."""
-    for key in (finding.kind, finding.verdict.value):
+    keys = [finding.kind]
+    # A diagnosis that knows what went wrong asks its own question; a general hint would mislead.
+    if finding.verdict is not Verdict.WRONG_ANSWER or finding.kind.startswith(_UNEXPLAINED):
+        keys.append(finding.verdict.value)
+    for key in keys:
         if key in exercise.hints:
             return exercise.hints[key]
     shape = finding.shape

@@ -32,7 +32,7 @@ def _global_access(finding: Finding) -> str:
         place += f", {counted(beyond, 'element')} past the end" if beyond > 0 else ""
     return (
         f"{who(facts)} {_DOES[facts['access']]} {place}; {name} {size}{at(finding)}. "
-        "Which threads have nothing to do there?"
+        "Is there work for this thread at all, and if so, which row length does its index use?"
     )
 
 

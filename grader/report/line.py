@@ -20,6 +20,7 @@ STYLES = {
     "pass": "green",
     "fail": "bold red",
     "grader error": "bold magenta",
+    "interrupted": "yellow",
     "skipped": "yellow",
     "not graded": "cyan",
     "not started": "cyan",

@@ -5,63 +5,111 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from grader.checks.outcome import Status
-from grader.checks.plan import Entry, Plan
+from grader.checks.plan import Entry, Plan, case_arguments
+from grader.exercise import PROJECT, Exercise, load_all
 from grader.report.line import Line, line
 from grader.score import ExerciseScore, Score
+from grader.submission import is_starter
+
+STARTER = PROJECT / "starter"
+Step = tuple[Line, ...] | None
 
 
-def next_lines(score: Score, plan: Plan) -> Iterator[Line]:
-    """What a student does next. Passing the public tests is never told as the end."""
+def next_lines(score: Score, plan: Plan, graded: bool = False) -> Iterator[Line]:
+    """What a student does next. Passing the public tests is never told as the end.
+
+    `graded`: after a grading, whose tests are not the public ones.
+    """
     entries = {entry.exercise.name: entry for entry in plan.entries}
     yield line()
-    for wanted in (_repair, _begin):
+    for wanted in (_repair, _resume, _begin):
         for one in score.exercises:
-            if step := wanted(one, entries[one.exercise.name], score):
+            if step := wanted(one, entries[one.exercise.name], score, plan):
                 yield from step
                 return
-    yield from _passed(score, plan)
+    yield from _passed(score, plan, graded)
 
 
-def _repair(one: ExerciseScore, entry: Entry, score: Score) -> tuple[Line, ...] | None:
-    if one.status == "grader_error":
+def _repair(one: ExerciseScore, entry: Entry, score: Score, plan: Plan) -> Step:
+    if one.status == "grader_error" and not one.interrupted:
         return (line("Next: ", ("make doctor", "bold"), " says what this machine lacks."),)
     failed = [check.outcome for check in one.checks if check.outcome.status is Status.FAIL]
     if not failed:
         return None
     places = [place for finding in failed[0].findings for place in finding.locations]
     where = f"{places[0].file}:{places[0].line}" if places else _file(entry)
-    return _open(where, one.exercise.short)
+    # The same folder and seed, so that the same failure is met until it is mended.
+    return _open(where, one.exercise.short, case_arguments(plan, entry) or "")
 
 
-def _begin(one: ExerciseScore, entry: Entry, score: Score) -> tuple[Line, ...] | None:
-    if one.status not in ("not_started", "missing"):
+def _resume(one: ExerciseScore, entry: Entry, score: Score, plan: Plan) -> Step:
+    if not one.interrupted:
+        return None
+    return (line("Next: ", (f"make test EX={one.exercise.short}", "bold")),)
+
+
+def _begin(one: ExerciseScore, entry: Entry, score: Score, plan: Plan) -> Step:
+    if one.status == "missing":
+        return (_missing(entry),)
+    if one.status != "not_started":
         return None
     untouched = all(each.status in ("not_started", "missing") for each in score.exercises)
-    if untouched and len(score.exercises) > 1:
+    if untouched and len(score.exercises) > 1 and _warm_up_waits():
         return _open("starter/00_warmup.cu", "warmup")
-    handout = f"exercises/{one.exercise.name}/README.md"
-    return (line("Read: ", (handout, "bold")), *_open(_file(entry), one.exercise.short))
+    return _read_and_open(one.exercise, _file(entry))
 
 
-def _passed(score: Score, plan: Plan) -> Iterator[Line]:
-    short = score.exercises[0].exercise.short
+def _missing(entry: Entry) -> Line:
+    name = entry.path.name
+    if entry.path.parent.resolve() == STARTER:
+        return line(f"starter/{name} is missing. Next: ", ("make starter", "bold"))
+    return line(f"Next: put {name} into {entry.path.parent}.")
+
+
+def _warm_up_waits() -> bool:
+    """True while the warm-up is as it was handed out: it is complete, so no check says so."""
+    exercise = next((one for one in load_all(PROJECT) if not one.graded), None)
+    return exercise is not None and is_starter(STARTER / f"{exercise.name}.cu", exercise)
+
+
+def _passed(score: Score, plan: Plan, graded: bool) -> Iterator[Line]:
+    exercise = score.exercises[0].exercise
+    following = _following(exercise)
     if not any(one.status == "pass" for one in score.exercises):
         yield line("Nothing here could be graded on this machine. Next: make doctor")
     elif plan.shape is not None:
-        yield line(f"Right for {plan.shape}. Next: ", (f"make test EX={short}", "bold"))
-    elif not score.exercises[0].exercise.graded:
-        yield line("The warm-up is done.")
-        yield line("Read: ", ("exercises/01_naive/README.md", "bold"))
-        yield from _open("starter/01_naive.cu", "naive")
+        yield line(f"Right for {plan.shape}. Next: ", (f"make test EX={exercise.short}", "bold"))
     elif len(score.exercises) == 1:
-        yield line("All public tests of this exercise passed. Next: ", ("make test", "bold"))
+        if not graded:
+            yield line(
+                "All public tests of this exercise passed."
+                if exercise.graded
+                else "The warm-up is done."
+            )
+        if following is not None:
+            yield from _read_and_open(following, f"starter/{following.name}.cu")
+        else:
+            yield line("Next: ", ("make grade" if graded else "make test", "bold"))
+    elif graded:
+        yield line("Everything that can be graded here passed.")
     else:
         yield line("All public tests passed; the grade uses other shapes and numbers, drawn anew.")
         yield line("Next: ", ("make grade", "bold"))
 
 
-def _open(file: str, short: str) -> tuple[Line, ...]:
-    return (line("Next: open ", (file, "bold"), ", then: ", (f"make test EX={short}", "bold")),)
+def _following(exercise: Exercise) -> Exercise | None:
+    """The exercise after this one; None after the last."""
+    return next((one for one in load_all(PROJECT) if one.name > exercise.name), None)
+
+
+def _read_and_open(exercise: Exercise, file: str) -> tuple[Line, ...]:
+    handout = f"exercises/{exercise.name}/README.md"
+    return (line("Read: ", (handout, "bold")), *_open(file, exercise.short))
+
+
+def _open(file: str, short: str, arguments: str = "") -> tuple[Line, ...]:
+    command = f"make test EX={short} {arguments}".rstrip()
+    return (line("Next: open ", (file, "bold"), ", then: ", (command, "bold")),)
 
 
 def _file(entry: Entry) -> str:

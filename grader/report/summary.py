@@ -12,9 +12,17 @@ from grader.report.line import STYLES, Line, line, paragraph
 from grader.report.words import STATUS, check_name, explanation, repeat, told
 from grader.score import CheckScore, ExerciseScore, Score
 
+# Told instead of "grader error" for what somebody ended.
+_INTERRUPTED = "interrupted"
 
-def exercise_lines(score: ExerciseScore, with_points: bool) -> Iterator[Line]:
-    """One exercise; points are left out where only a part of the checks ran."""
+
+def exercise_lines(
+    score: ExerciseScore, with_points: bool, arguments: str | None = ""
+) -> Iterator[Line]:
+    """One exercise; points are left out where only a part of the checks ran.
+
+    `arguments` belong to the command that repeats a failure (see `words.repeat`).
+    """
     yield line()
     yield _title(score, with_points)
     if score.status in ("not_started", "missing"):
@@ -22,11 +30,11 @@ def exercise_lines(score: ExerciseScore, with_points: bool) -> Iterator[Line]:
     for check in score.checks:
         if check.points or not check.outcome.status.undecided:
             yield _row(check, with_points)
-    yield from _failures(score)
+    yield from _failures(score, arguments)
 
 
 def _title(score: ExerciseScore, with_points: bool) -> Line:
-    word = STATUS[score.status]
+    word = _INTERRUPTED if score.interrupted else STATUS[score.status]
     pieces: list[str | tuple[str, str]] = [
         (f"{score.exercise.name}  ", "bold"),
         f"{score.exercise.title}: ",
@@ -44,13 +52,14 @@ def _points(earned: int, points: int, not_graded: int) -> str:
 
 def _row(check: CheckScore, with_points: bool) -> Line:
     outcome = check.outcome
-    word = STATUS[outcome.status]
+    word = _INTERRUPTED if outcome.interrupted else STATUS[outcome.status]
     note = explanation(outcome)
     if outcome.status is Status.GRADER_ERROR:
-        note = "see below"
+        note = "" if outcome.interrupted else "see below"
     elif outcome.status is Status.PASS and check.earned < check.points:
-        needed = "whole tiles" if outcome.check == "safe" else "any shape"
-        note = f"counts in full once {needed} passes"
+        note = "counts in full once any shape passes"
+        if outcome.check == "safe":
+            note = "counts once whole tiles passes"
     earned = "-" if outcome.status.undecided else str(check.earned)
     points = f"{earned:>4}/{check.points:<4}" if check.points else " " * 9
     after = f"{points if with_points else ''}  {note}".rstrip()
@@ -61,7 +70,7 @@ def _row(check: CheckScore, with_points: bool) -> Line:
     )
 
 
-def _failures(score: ExerciseScore) -> Iterator[Line]:
+def _failures(score: ExerciseScore, arguments: str | None) -> Iterator[Line]:
     """Each cause once, with the checks that it failed."""
     causes: dict[tuple[str, Shape | None, str], list[Outcome]] = {}
     for check in score.checks:
@@ -70,17 +79,17 @@ def _failures(score: ExerciseScore) -> Iterator[Line]:
             first = outcome.findings[0]
             text = told(first, score.exercise).text
             causes.setdefault((text, first.shape, first.device), []).append(outcome)
-        elif outcome.status is Status.GRADER_ERROR:
+        elif outcome.status is Status.GRADER_ERROR and not outcome.interrupted:
             causes.setdefault((outcome.detail, None, ""), []).append(outcome)
     for (text, _, _), outcomes in causes.items():
         yield line()
         if outcomes[0].findings:
-            yield from _failure(outcomes, score.exercise)
+            yield from _failure(outcomes, score.exercise, arguments)
         else:
             yield from paragraph(text, "  ", first="Grader error: ")
 
 
-def _failure(outcomes: list[Outcome], exercise: Exercise) -> Iterator[Line]:
+def _failure(outcomes: list[Outcome], exercise: Exercise, arguments: str | None) -> Iterator[Line]:
     first = outcomes[0].findings[0]
     checks = ", ".join(check_name(outcome.check) for outcome in outcomes)
     where = f" on the {first.device}" if first.device else ""
@@ -93,7 +102,8 @@ def _failure(outcomes: list[Outcome], exercise: Exercise) -> Iterator[Line]:
         yield from paragraph(_places(first.locations), "    ", first="At: ")
     if others := _others(outcomes[0].findings):
         yield from paragraph(others, "    ", first="Also: ")
-    yield line("    Repeat: ", (repeat(first, exercise), "bold"))
+    if command := repeat(first, exercise, arguments):
+        yield line("    Repeat: ", (command, "bold"))
 
 
 def _places(locations: tuple[Location, ...]) -> str:
@@ -122,11 +132,15 @@ def total_lines(score: Score) -> Iterator[Line]:
 def _why_not(score: Score) -> str:
     """`64 of 100 points are not graded: not in this version`."""
     reasons = dict.fromkeys(
-        "grader error"
-        if check.outcome.status is Status.GRADER_ERROR
-        else explanation(check.outcome)
+        _undecided(check.outcome)
         for exercise in score.exercises
         for check in exercise.checks
         if check.outcome.status.undecided and check.points
     )
     return f"{score.not_graded} of {score.points} points are not graded: {'; '.join(reasons)}"
+
+
+def _undecided(outcome: Outcome) -> str:
+    if outcome.interrupted:
+        return _INTERRUPTED
+    return "grader error" if outcome.status is Status.GRADER_ERROR else explanation(outcome)

@@ -63,12 +63,19 @@ def told(finding: Finding, exercise: Exercise) -> Message:
         return Message(f"{finding.kind}: {facts}", "")
 
 
-def repeat(finding: Finding, exercise: Exercise) -> str:
-    """The command that repeats a finding's case, or the whole exercise where it has no case."""
+def repeat(finding: Finding, exercise: Exercise, arguments: str | None = "") -> str:
+    """The command that repeats a finding's case, or the whole exercise where it has no case.
+
+    `arguments` name the submission and the seed (plan.case_arguments); None: no command can.
+    """
+    if arguments is None:
+        return ""
     # Only one block of a shape near the contract's limit was run; the whole would take hours.
     if finding.shape is None or finding.shape.multiply_adds > LARGEST_CASE:
-        return f"make test EX={exercise.short}"
-    return repeat_command(exercise, finding.shape)
+        command = f"make test EX={exercise.short}"
+    else:
+        command = repeat_command(exercise, finding.shape)
+    return f"{command} {arguments}".rstrip()
 
 
 def visible(text: str) -> str:

@@ -5,15 +5,17 @@ from __future__ import annotations
 import time
 from collections import Counter
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 
 from grader.checks import session
+from grader.checks.plan import PRACTICE_SEED, Entry, case_arguments
 from grader.checks.plugin import CheckPlugin
 from grader.checks.subject import Surroundings
 from grader.device import Build, Launch, Run
 from grader.efficiency import aligned_shape, ragged_shape
-from grader.exercise import Exercise
+from grader.exercise import PROJECT, Exercise
 from grader.finding import Finding, GraderFault
 from grader.problems.matmul import PINNED, Shape
 from grader.submission import Submission
@@ -36,6 +38,7 @@ from grader.tests.fake_device import (
     verdicts,
     wrong_at,
 )
+from grader.verdict import Verdict
 
 BUILT = ("compiles", "safe", "whole_tiles", "any_shape", "efficient")
 NOT_BUILT = {"fast": "not_graded"}
@@ -261,3 +264,27 @@ def test_a_shape_with_too_many_block_rows_is_not_launched() -> None:
     ledger = check(a_plan(shape=Shape(8 * 65536, 8, 8)), device)
     assert device.launches == []
     assert verdicts(ledger)["whole_tiles"] == ["bad_launch"]
+
+
+def test_the_command_names_the_submission_and_the_seed_where_they_matter(tmp_path: Path) -> None:
+    exercise = an_exercise()
+    own = Entry(exercise, PROJECT / "starter" / "02_tiled.cu", "started")
+    theirs = Entry(exercise, tmp_path / "a folder" / "02_tiled.cu", "started")
+    solution = Entry(exercise, exercise.folder / "solution.cu", "started")
+    practice, graded = a_plan(own, seed=PRACTICE_SEED), a_plan(theirs, seed=77)
+    assert case_arguments(practice, own) == ""
+    assert case_arguments(graded, theirs) == f"SUBMISSION='{tmp_path}/a folder' SEED=77"
+    assert case_arguments(graded, solution) is None
+
+
+def test_a_wrong_answer_is_looked_at_again_with_every_access_followed() -> None:
+    race = Finding(Verdict.RACE, "race", {})
+
+    def behave(build: Build, launch: Launch, number: int) -> Run:
+        run = wrong_at(lambda shape: not ragged(shape))(build, launch, number)
+        seen = launch.watch and not ragged(shape_of(launch))
+        return replace(run, findings=(race,)) if seen else run
+
+    device = FakeDevice(behave)
+    (outcome,) = [o for o in check(a_plan(), device).outcomes if o.check == "whole_tiles"]
+    assert outcome.findings[0].verdict is Verdict.RACE

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import shlex
 import shutil
 import signal
 import subprocess
@@ -115,6 +116,16 @@ def test_wrong_usage_is_one_line(
     assert named in refused(capsys, *arguments)
 
 
+@pytest.mark.parametrize("arguments", [("test",), ("doctor",), ("grade", "my folder")])
+def test_a_python_without_the_packages_is_told_in_one_line(arguments: tuple[str, ...]) -> None:
+    bare = [sys.executable, "-S", "-m", "grader", *arguments]  # -S: without site-packages
+    done = subprocess.run(bare, capture_output=True, check=False, cwd=PROJECT, text=True)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert done.stderr.count("\n") == 1
+    assert "Next: make setup, then: .venv/bin/python -m grader" in done.stderr
+    assert done.stderr.endswith(f"{shlex.join(arguments)}\n")
+
+
 def test_an_output_folder_that_cannot_be_written_is_refused_before_grading(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -129,7 +140,7 @@ def test_the_gpu_is_refused_where_there_is_none(
 ) -> None:
     told = refused(capsys, "grade", PROJECT / "starter", "--device", "gpu", "--output", tmp_path)
     assert "This is not about your kernel." in told
-    assert "simulator" in told
+    assert told.endswith("Next: make doctor, or use the simulator: --device simulator\n")
     assert os.listdir(tmp_path) == []
 
 
@@ -160,8 +171,23 @@ def test_missing_files_score_zero_and_others_are_listed_as_ignored(tmp_path: Pat
     status, told, record = grade_here(folder, tmp_path / "out")
     assert status == 0
     assert "05_more.cu, conftest.py, results.json" in told
+    assert "did you mean" not in told
+    names = "01_naive.cu, 02_tiled.cu, 03_padded.cu, 04_tuned.cu"
+    assert told.startswith(f"{folder} holds none of the files that are graded: {names}\n")
     assert {one["status"] for one in record["exercises"]} == {"missing"}
     assert record["score"]["earned"] == 0
+
+
+def test_a_misnamed_file_is_told_its_name(tmp_path: Path) -> None:
+    names = ("02_tiled.cu", "2_tiled.cu", "Tuned.cu", "padded.cu.txt")
+    for name in names:
+        (tmp_path / name).write_text("")
+    (tmp_path / "02_tiled.cu").write_text(KERNEL.format(body=""))
+    told = grade_here(tmp_path, tmp_path / "out")[1]
+    assert "holds none" not in told
+    assert "Tuned.cu is not graded: did you mean 04_tuned.cu?" in told
+    assert "padded.cu.txt is not graded: did you mean 03_padded.cu?" in told
+    assert "2_tiled.cu is not graded" not in told  # the right one is there
 
 
 def make_directory(path: Path) -> None:
@@ -242,6 +268,8 @@ def test_an_interrupted_grading_leaves_a_record_and_no_process(
         told, _ = process.communicate(timeout=60)
     assert process.returncode == 2
     assert "Interrupted" in told
+    assert "01_naive  One thread, one element: interrupted" in told
+    assert "rror" not in told
     record = json.loads((tmp_path / "results.json").read_text(encoding="utf-8"))
     assert record["exercises"][0]["status"] == "grader_error"
     assert _group_is_gone(process.pid)

@@ -72,6 +72,25 @@ def test_every_hint_is_for_a_verdict_or_a_finding_that_exists() -> None:
         assert set(exercise.hints) <= {*TEXTS, *(verdict.value for verdict in Verdict)}
 
 
+@pytest.mark.parametrize("exercise", EXERCISES, ids=lambda exercise: exercise.name)
+def test_a_compile_error_has_a_hint_where_to_look(exercise: Exercise) -> None:
+    assert "on that line or on the one above" in exercise.hints["compile_error"]
+
+
+def test_a_hint_fits_every_case_of_its_verdict() -> None:
+    _, tiled, padded, _ = (exercise.hints for exercise in GRADED)
+    assert "store" in tiled["out_of_bounds"]  # as well as loads
+    assert "tile" in padded["misaligned"]
+    assert "of A or B" in padded["misaligned"]
+    assert "threads" in padded["bad_launch"]  # block_x = 2000 is one, too
+    assert "shared memory" in padded["too_much_static_shared"]
+    assert "shared memory" in padded["too_much_shared"]
+
+
+def test_the_warm_up_promises_a_small_shape_and_not_the_smallest() -> None:
+    assert "smallest" not in handout(EXERCISES[0])
+
+
 @pytest.mark.parametrize("exercise", GRADED, ids=lambda exercise: exercise.name)
 def test_what_safe_and_efficient_find_has_a_hint_of_the_exercise(exercise: Exercise) -> None:
     kinds = {"race", "out_of_bounds", "uncoalesced"}

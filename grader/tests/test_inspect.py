@@ -95,6 +95,7 @@ def test_the_unpadded_tile_is_marked_where_a_warp_reads_its_column(
     status, shown = inspected(*words)
     assert status == 0
     assert f">>{line:>5}  sum += As[ty][k] * Bs[tx][k];" in shown
+    assert shown.endswith("Values are not checked: make test EX=padded does that.\n")
     assert "32 lanes want 32 words of bank 0: neighbouring lanes are 32 words apart." in shown
 
 
@@ -494,6 +495,23 @@ def test_a_compile_error_is_told_with_its_line(tmp_path: Path) -> None:
     assert "wrong.cu:2 (error)" in shown
 
 
+@pytest.mark.parametrize("more", [(), ("--json",)])
+def test_a_picture_that_was_written_is_told(
+    more: tuple[str, ...], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = tmp_path / "out.svg"
+    file = str(KERNELS / "transpose.cu")
+    words = ("inspect", file, "--kernel", "transpose_naive", *TRANSPOSE, "--svg", str(path))
+    assert cli.main([*words, *more]) == 0
+    told = capsys.readouterr()
+    assert path.is_file()
+    assert (told.err if more else told.out).endswith(f"Wrote {path}.\n")
+    if more:
+        json.loads(told.out)
+    else:
+        assert "Values are not checked.\n" in told.out
+
+
 def test_only_one_line_is_shown_when_asked_for() -> None:
     file = str(KERNELS / "transpose.cu")
     shown = inspected(file, "--kernel", "transpose_naive", *TRANSPOSE, "--line", "9")[1]
@@ -510,6 +528,9 @@ NO_FILE = ("nowhere.cu", *LAUNCH, "--args", ARRAYS)
     ("words", "told"),
     [
         ((), "Give a file"),
+        ((), "EX=naive, or FILE=... KERNEL=... GRID=... BLOCK=... ARGS=..."),
+        (("nowhere.cu",), "nowhere.cu cannot be read: No such file or directory."),
+        (("SMALL", *LAUNCH, "--args", ARRAYS, "--line", "99"), "no memory. Lines that do: 3."),
         (NO_FILE, "nowhere.cu cannot be read: No such file or directory."),
         (("SMALL", *LAUNCH), "--args is missing"),
         (("SMALL", *LAUNCH, "--args", ARRAYS, "--kernel", "other"), "no kernel named other. Its"),

@@ -73,6 +73,11 @@ def test_test_hands_over_exercise_shape_device_and_seed(project: Path) -> None:
     )
 
 
+def test_test_takes_another_folder_as_the_repeat_line_names_it(project: Path) -> None:
+    done = make(project, "test", "EX=tiled", "SEED=7", "SUBMISSION=a folder")
+    assert done.stdout == "[-m][grader][test][--exercise][tiled][--seed][7][a folder]\n"
+
+
 def test_inspect_hands_over_every_part_of_a_launch(project: Path) -> None:
     words = ("FILE=my kernel.cu", "KERNEL=sum<256>", "GRID=8", "BLOCK=16,16", "LINE=3", "SVG=a b")
     done = make(project, "inspect", *words, "ARGS=in=f32[9 * n] n=9", "SHARED=4*64")

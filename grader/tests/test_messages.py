@@ -301,9 +301,15 @@ def test_a_file_is_named_as_the_student_knows_it() -> None:
 def test_the_hint_for_a_kind_goes_before_that_for_its_verdict() -> None:
     both = {"unwritten_last_rows": "Of the kind.", "wrong_answer": "Of the verdict."}
     found = finding("unwritten_last_rows", Verdict.WRONG_ANSWER, TAIL)
-    other = finding("transposed", Verdict.WRONG_ANSWER, ELEMENT)
+    other = finding("wrong_everywhere", Verdict.WRONG_ANSWER, ELEMENT)
     assert describe(found, exercise(hints=both)).hint == "Of the kind."
     assert describe(other, exercise(hints=both)).hint == "Of the verdict."
+
+
+def test_a_general_hint_does_not_contradict_a_diagnosis() -> None:
+    hints = {"wrong_answer": "Of the verdict."}
+    known = finding("transposed", Verdict.WRONG_ANSWER, ELEMENT)
+    assert describe(known, exercise(hints=hints)).hint != "Of the verdict."
 
 
 def test_without_hints_a_small_case_is_offered_to_look_at() -> None:

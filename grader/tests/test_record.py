@@ -76,7 +76,7 @@ def test_a_failure_is_recorded_with_its_cause_shape_and_command() -> None:
     assert any_shape["status"] == "fail"
     assert any_shape["verdict"] == "wrong_answer"
     m, n, k = any_shape["shape"]
-    assert any_shape["command"] == f"make test EX=tiled SHAPE={m}x{n}x{k}"
+    assert any_shape["command"] == f"make test EX=tiled SHAPE={m}x{n}x{k} SEED=1"
     assert any_shape["message"]
 
 
@@ -93,7 +93,7 @@ def test_a_compile_error_is_recorded_without_a_shape() -> None:
     device = FakeDevice()
     device.refuse = (SYNTAX,)
     compiles = checks(recorded(device))["compiles"]
-    assert (compiles["shape"], compiles["command"]) == (None, "make test EX=tiled")
+    assert (compiles["shape"], compiles["command"]) == (None, "make test EX=tiled SEED=1")
 
 
 @pytest.mark.parametrize("state", ["missing", "not_started"])

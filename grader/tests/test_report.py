@@ -3,17 +3,22 @@
 from __future__ import annotations
 
 import functools
+import shutil
 import sys
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import pytest
 
 from grader import grading
+from grader.checks.listener import Ledger
 from grader.checks.outcome import Outcome, Status
+from grader.exercise import PROJECT
 from grader.finding import Finding, Location
 from grader.problems.matmul import Shape
 from grader.report import line as lines
+from grader.report import next_step
 from grader.report.line import Line, console, paragraph, show
 from grader.report.next_step import next_lines
 from grader.report.summary import exercise_lines, total_lines
@@ -99,7 +104,7 @@ def test_a_skipped_check_says_what_it_needs() -> None:
 
 def test_points_of_safe_that_do_not_count_are_explained() -> None:
     told = report(wrong())
-    assert "0/3     counts in full once whole tiles passes" in told
+    assert "0/3     counts once whole tiles passes" in told
 
 
 def test_places_are_told_with_their_part() -> None:
@@ -137,6 +142,66 @@ def test_the_total_shows_both_numbers_and_why_points_are_missing() -> None:
     assert "5 of 25 points are not graded: not in this version" in told
 
 
+WAITING = ("not_started", "not_started", "not_started", "not_started")
+
+
+@pytest.fixture
+def starter(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A folder starter/ of its own, with an untouched warm-up."""
+    shutil.copy(PROJECT / "starter" / "00_warmup.cu", tmp_path)
+    monkeypatch.setattr(next_step, "STARTER", tmp_path)
+    return tmp_path
+
+
+def test_a_solved_warm_up_is_not_told_again(starter: Path) -> None:
+    warm_up = starter / "00_warmup.cu"
+    warm_up.write_text(warm_up.read_text("utf-8") + "// only a comment is no work\n", "utf-8")
+    assert "starter/00_warmup.cu" in text(next_lines(*four(*WAITING)))
+    shutil.copy(PROJECT / "exercises" / "00_warmup" / "solution.cu", warm_up)
+    told = text(next_lines(*four(*WAITING)))
+    assert "Read: exercises/01_naive/README.md" in told
+    assert "Next: open starter/01_naive.cu, then: make test EX=naive" in told
+
+
+def test_a_missing_starter_is_written_by_make_starter(starter: Path) -> None:
+    missing = an_entry(an_exercise("01_naive"), "missing")
+    here = replace(missing, path=starter / missing.path.name)
+    for entry, step in ((here, "make starter"), (missing, "put 01_naive.cu into starter.")):
+        plan = a_plan(entry)
+        told = text(next_lines(grading.score(plan, check(plan, FakeDevice())), plan))
+        assert told.endswith(f"Next: {step}")
+
+
+@pytest.mark.parametrize("graded", [False, True])
+def test_a_passed_exercise_leads_to_the_next_one(graded: bool) -> None:
+    told = text(next_lines(right(), a_plan(), graded))
+    assert ("All public tests of this exercise passed" in told) is not graded
+    assert told.endswith("Next: open starter/03_padded.cu, then: make test EX=padded")
+
+
+@pytest.mark.parametrize("graded", [False, True])
+def test_the_last_exercise_leads_to_all_of_them(graded: bool) -> None:
+    plan = a_plan(an_entry(an_exercise("04_tuned")))
+    score = grading.score(plan, check(plan, FakeDevice()))
+    told = text(next_lines(score, plan, graded))
+    assert told.endswith(f"Next: {'make grade' if graded else 'make test'}")
+
+
+def test_a_grading_says_nothing_of_public_tests() -> None:
+    told = text(next_lines(*four("pass", "pass", "pass", "pass"), graded=True))
+    assert told.strip() == "Everything that can be graded here passed."
+
+
+def test_an_interruption_is_no_error_of_the_grader_and_leads_to_a_new_try() -> None:
+    plan = a_plan()
+    score = grading.score(plan, Ledger(), interrupted=True)
+    told = report(score)
+    assert "02_tiled  Tiles in shared memory: interrupted" in told
+    assert "  safe        interrupted     -/3" in told
+    assert "rror" not in told + text(total_lines(score))
+    assert text(next_lines(score, plan)).endswith("Next: make test EX=tiled")
+
+
 def test_untouched_starters_lead_to_the_warm_up() -> None:
     told = text(next_lines(*four("not_started", "not_started", "not_started", "not_started")))
     assert "Next: open starter/00_warmup.cu, then: make test EX=warmup" in told
@@ -151,7 +216,9 @@ def test_after_a_passed_exercise_the_next_untouched_one_follows_with_its_handout
 def test_a_failure_comes_before_an_untouched_file() -> None:
     plan = a_plan(an_entry(state="not_started"), an_entry(an_exercise("03_padded")))
     score = grading.score(plan, check(plan, FakeDevice(wrong_at(ragged))))
-    assert "Next: open starter/03_padded.cu" in text(next_lines(score, plan))
+    told = text(next_lines(score, plan))
+    assert "Next: open starter/03_padded.cu" in told
+    assert told.endswith("make test EX=padded SEED=1")  # that of the plan
 
 
 def test_all_passed_is_never_told_as_final() -> None:

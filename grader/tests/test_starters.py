@@ -193,25 +193,41 @@ def test_check_names_what_is_out_of_step(course: Path, capsys: pytest.CaptureFix
     assert "starter/07_gone.cu" in told
 
 
-def test_work_in_a_starter_is_not_overwritten(
+def test_work_in_a_starter_is_left_alone_while_missing_and_old_ones_are_written(
     course: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
+    for name in ("02_tiled", "03_padded"):
+        shutil.copytree(PROJECT / "exercises" / name, course / "exercises" / name)
     starters.main([], course)
     mine = course / "starter" / "01_naive.cu"
     mine.write_text(mine.read_text("utf-8").replace("BLOCK_Y = 8", "BLOCK_Y = 16"), "utf-8")
     work = mine.read_text("utf-8")
-    assert starters.main([], course) == 2
-    assert "01_naive.cu" in capsys.readouterr().err
+    missing = course / "starter" / "02_tiled.cu"
+    missing.unlink()
+    old = course / "starter" / "03_padded.cu"
+    old.write_text(old.read_text("utf-8") + "// a comment of an older version\n", "utf-8")
+    capsys.readouterr()
+    assert starters.main([], course) == 0
+    assert capsys.readouterr().out.splitlines() == [
+        "starter/02_tiled.cu: written",
+        "starter/03_padded.cu: written",
+        "Left alone, because work is in it: starter/01_naive.cu. "
+        "To overwrite it: .venv/bin/python -m grader.starters --force",
+    ]
     assert mine.read_text("utf-8") == work
+    assert missing.exists()
+    assert "older version" not in old.read_text("utf-8")
     assert starters.main(["--force"], course) == 0
     assert mine.read_text("utf-8") != work
 
 
 def test_a_file_that_is_no_text_counts_as_work(course: Path) -> None:
     starters.main([], course)
-    (course / "starter" / "01_naive.cu").write_bytes(b"\xff\xfe\x00")
+    mine = course / "starter" / "01_naive.cu"
+    mine.write_bytes(b"\xff\xfe\x00")
     assert starters.main(["--check"], course) == 1
-    assert starters.main([], course) == 2
+    assert starters.main([], course) == 0
+    assert mine.read_bytes() == b"\xff\xfe\x00"
 
 
 def test_without_solutions_the_error_says_so(

@@ -8,6 +8,9 @@ uintptr_t stacks_begin, stacks_end;
 
 namespace {
 size_t guard_bytes, stride;
+// Of the tops of stacks: see stack_bytes.
+constexpr int places_in_page = 16;
+constexpr size_t place_bytes = 256;
 #if defined(__x86_64__)
 constexpr size_t saved_words = 6;  // as many as sim_switch pops before it returns
 #elif defined(__aarch64__)
@@ -30,6 +33,7 @@ void reserve_stacks() {
 
 void *prepare_fiber(int index, void (*entry)()) {
     uintptr_t top = stacks_begin + guard_bytes + index * stride + stack_bytes;
+    top -= (uintptr_t)(index % places_in_page) * place_bytes;
 #if defined(__x86_64__)
     // At its first instruction a function expects the stack 8 bytes off a multiple of 16.
     uintptr_t *words = (uintptr_t *)(top - 16) - saved_words;

@@ -6,7 +6,9 @@
 namespace sim {
 
 // 64 KiB hold what a kernel keeps in registers and local memory; beyond the stack lies a guard page.
-constexpr size_t stack_bytes = 64 * 1024;
+// A page more, because stacks begin at different places in a page: the tops of all of them, used in
+// turn, would else share one set of the processor's cache.
+constexpr size_t stack_bytes = 64 * 1024 + 4096;
 constexpr int max_fibers = 1024;  // CUDA's limit of threads a block
 
 extern uintptr_t stacks_begin, stacks_end;

@@ -14,8 +14,11 @@ namespace sim {
 uintptr_t last_pc;
 bool watching;
 uint32_t watched;
+size_t unwatched_shared_bytes;
 
 namespace {
+
+inline bool on_stack(uintptr_t address) { return address - stacks_begin < stacks_end - stacks_begin; }
 
 __attribute__((noinline)) void look_closely(const Access &access) {
     Place place = locate(access.address, access.bytes);
@@ -28,26 +31,38 @@ __attribute__((noinline)) void look_closely(const Access &access) {
     if (watched & watch_counts) observe_counters(access, place);
 }
 
+// With observers on. `address` is aligned.
+__attribute__((noinline)) void follow(uintptr_t address, size_t bytes, size_t alignment, bool write,
+                                      uintptr_t pc) {
+    if (on_stack(address)) return;
+    Access access{address, bytes, alignment, write, no_atomic, pc};
+    Place place;
+    if (!locate_common(address, bytes, write, place)) return look_closely(access);
+    if (watched & watch_order) observe_order(access, place);
+    if (watched & watch_counts) observe_counters(access, place);
+}
+
+__attribute__((noinline)) void look_closely(uintptr_t address, size_t bytes, size_t alignment,
+                                            bool write, uintptr_t pc) {
+    look_closely({address, bytes, alignment, write, no_atomic, pc});
+}
+
 }  // namespace
 
 // The common cases (an aligned access inside a shared array, on the stack, or inside a matrix that
-// may be touched so) are decided here without a call: this is the hot path of the simulator.
+// may be touched so) are decided here without a call, and what is called gets its arguments in
+// registers, so that no stack frame is needed: this is the hot path of the simulator.
 inline void access_fast(uintptr_t address, size_t bytes, size_t alignment, bool write,
                         uintptr_t pc) {
     last_pc = pc;
-    if (address % alignment == 0 && !watching) {
-        if (address - shared_begin < shared_end - shared_begin) {
-            const uint8_t *owner = shared_owner + (address - shared_begin) / 4;
-            if (*owner && *owner == owner[(bytes - 1) / 4]) return;
-        }
-        if (address - stacks_begin < stacks_end - stacks_begin) return;
-        for (uint32_t index = 0; index < operand_count; ++index) {
-            const Operand &operand = operands[index];
-            if (address < operand.begin || address + bytes > operand.end) continue;
-            if (!write || operand.may_be_written) return;
-        }
+    if (address % alignment == 0) {
+        uintptr_t offset = address - shared_begin;
+        if (offset < unwatched_shared_bytes && in_one_array(offset, bytes, alignment)) return;
+        if (watching) return follow(address, bytes, alignment, write, pc);
+        uint32_t index;
+        if (on_stack(address) || in_operand(address, bytes, write, index)) return;
     }
-    look_closely({address, bytes, alignment, write, no_atomic, pc});
+    look_closely(address, bytes, alignment, write, pc);
 }
 
 // A type whose alignment is smaller than its size, or a vector at a place that g++ knows to be

@@ -15,5 +15,7 @@ void access_memory(uintptr_t address, size_t bytes, size_t alignment, bool write
 // Whether observers follow every access of this launch, not only the faulty ones.
 extern bool watching;
 extern uint32_t watched;  // Watch flags of this launch
+// Of the shared block, 0 when watching: one comparison for both in the hot path.
+extern size_t unwatched_shared_bytes;
 
 }  // namespace sim

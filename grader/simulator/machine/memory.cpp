@@ -9,6 +9,7 @@ namespace sim {
 
 Operand operands[max_operands];
 uint32_t operand_count;
+Reach reaches[max_operands];
 Variable globals[max_globals];
 uint32_t global_count;
 uintptr_t shared_begin, shared_end;
@@ -80,6 +81,7 @@ bool place_operands(const Request &request) {
         operand.image_end = operand.begin + (bytes + 3) / 4 * 4 + guard;
         operand.may_be_written = request.roles[index] & writable;
         operand.starts_unset = request.roles[index] & unset;
+        reaches[index] = {operand.begin, {bytes, operand.may_be_written ? bytes : 0}};
         if (operand.image_end > operand.arena_end) return false;
     }
     return true;

@@ -233,6 +233,7 @@ Status run_grid(const Request &request) {
     set_dynamic_shared(request.dynamic_shared);
     watched = request.watch;
     watching = watched != 0;
+    unwatched_shared_bytes = watching ? 0 : shared_end - shared_begin;
     begin_order_launch(watched & watch_order);
     begin_counters_launch(watched & watch_counts);
     for (uint32_t index = 0; index < operand_count; ++index) {

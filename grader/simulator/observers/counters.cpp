@@ -32,7 +32,7 @@ struct Turn {  // how often a thread has been at a row since the last barrier
 
 bool counting;
 Track *tracks[max_warps][max_counter_rows];
-Turn turns[max_fibers][max_counter_rows];
+Turn turns[max_counter_rows][max_fibers];  // a block's threads run in turn: neighbours in memory
 uint32_t window[max_warps];
 
 struct Cached {
@@ -148,7 +148,7 @@ uint32_t words_of(size_t bytes) { return bytes < 4 ? 1 : (uint32_t)bytes / 4; }
 void count_track(CounterRow &row, Track &track, int warp) {
     for (uint32_t number = 0; number < track.count; ++number) {
         Group *group = group_at(track, number);
-        if (!group || !group->active) continue;
+        if (!group->active) continue;
         WarpAccess access = warp_access(row, *group, row.bytes);
         ++row.requests;
         row.words += (uint64_t)__builtin_popcount(group->active) * words_of(row.bytes);
@@ -167,7 +167,7 @@ bool count_turns(int warp, uint32_t row, uint32_t *counts) {
     uint32_t common = 0;
     bool equal = true;
     for (int lane = 0; lane < warp_lanes; ++lane) {
-        const Turn &turn = turns[warp * warp_lanes + lane][row];
+        const Turn &turn = turns[row][warp * warp_lanes + lane];
         counts[lane] = turn.window == window[warp] ? turn.count : 0;
         if (counts[lane] == 0) continue;
         if (common != 0 && counts[lane] != common) equal = false;
@@ -202,15 +202,15 @@ void begin_counters_launch(bool count) {
     if (!count) return;
     forget_occurrences();
     memset(cache, 0, sizeof cache);
-    memset(turns, 0, sizeof turns);
     memset(tracks, 0, sizeof tracks);
-    for (uint32_t &number : window) number = 1;
+    for (uint32_t &number : window) ++number;  // which makes every turn so far an old one
 }
 
 void observe_counters(const Access &access, const Place &place) {
     // Not a whole element: a piece of a memcpy.
-    bool power = (access.bytes & (access.bytes - 1)) == 0;
-    if (!power || access.address % access.bytes != 0) return;
+    size_t low_bits = access.bytes - 1;
+    bool power = (access.bytes & low_bits) == 0;
+    if (!power || (access.address & low_bits) != 0) return;  // `%` by a variable is slow
     if (place.region != Region::shared && place.region != Region::operand &&
         place.region != Region::variable) {
         return;
@@ -221,21 +221,21 @@ void observe_counters(const Access &access, const Place &place) {
         ++counter_rows[row].words;
         return;
     }
-    int warp = current / warp_lanes;
-    Turn &turn = turns[current][row];
+    uint32_t warp = (uint32_t)current / warp_lanes, lane = (uint32_t)current % warp_lanes;
+    Turn &turn = turns[row][current];
     if (turn.window != window[warp]) turn = {window[warp], 0};
     Track *&track = tracks[warp][row];
-    if (!track) track = (Track *)take(sizeof(Track));
-    Group *group = track ? group_at(*track, turn.count) : nullptr;
+    if (!track) track = take_track();
+    Group *group = !track                      ? nullptr
+                   : turn.count < track->count ? group_at(*track, turn.count)
+                                               : add_group(*track);
     if (!group) {
         counter_rows[row].approximate = 1;
         return;
     }
-    int lane = current % warp_lanes;
     group->active |= 1u << lane;
     group->offset[lane] = (uint32_t)place.offset;
     ++turn.count;
-    if (turn.count > track->count) track->count = turn.count;
 }
 
 void count_block_barrier() {

@@ -31,7 +31,9 @@ bool aligned(const Group &group, uint32_t bytes) {
 bool repeats(Track &track, uint32_t number) {
     const Group &group = *group_at(track, number);
     for (uint32_t back = 1; back <= std::min(number, repeat_reach); ++back) {
-        if (memcmp(&group, group_at(track, number - back), sizeof group) == 0) return true;
+        const Group &before = *group_at(track, number - back);
+        if (group.offset[0] != before.offset[0]) continue;
+        if (memcmp(&group, &before, sizeof group) == 0) return true;
     }
     return false;
 }

@@ -47,23 +47,42 @@ bool place(const Lane &lane, const Lane &reference, uint32_t *numbers) {
 
 }  // namespace
 
-void *take(size_t bytes) {
+void *take_raw(size_t bytes) {
     if (!arena) arena = (char *)reserve(arena_bytes);
     bytes = (bytes + 7) / 8 * 8;
     if (arena_used + bytes > arena_bytes) return nullptr;
     void *memory = arena + arena_used;
     arena_used += bytes;
-    memset(memory, 0, bytes);
+    return memory;
+}
+
+void *take(size_t bytes) {
+    void *memory = take_raw(bytes);
+    if (memory) memset(memory, 0, bytes);
     return memory;
 }
 
 void forget_occurrences() { arena_used = 0; }
 
-Group *group_at(Track &track, uint32_t number) {
-    if (number / group_chunk >= max_chunks) return nullptr;
-    Group *&chunk = track.chunks[number / group_chunk];
-    if (!chunk) chunk = (Group *)take(group_chunk * sizeof(Group));
-    return chunk ? chunk + number % group_chunk : nullptr;
+// A block between two barriers has a track for each warp and line: clearing all of one that holds
+// few occurrences would cost more than they do.
+Track *take_track() {
+    Track *track = (Track *)take_raw(sizeof(Track));
+    if (track) track->count = 0;
+    return track;
+}
+
+Group *add_group(Track &track) {
+    uint32_t chunk = track.count / group_chunk;
+    if (chunk >= max_chunks) return nullptr;
+    if (track.count % group_chunk == 0) {
+        Group *fresh = (Group *)take_raw(group_chunk * sizeof(Group));
+        if (!fresh) return nullptr;
+        track.chunks[chunk] = fresh;
+    }
+    Group *group = group_at(track, track.count++);
+    memset(group, 0, sizeof *group);
+    return group;
 }
 
 void realign(Track &track, const uint32_t *counts) {

@@ -13,19 +13,27 @@ struct Group {  // one access of a warp
     uint32_t offset[warp_lanes];
 };
 
-constexpr int group_chunk = 64;   // occurrences
-constexpr int max_chunks = 4096;  // of one track: a quarter of a million occurrences
+constexpr uint32_t group_chunk = 64;   // occurrences
+constexpr uint32_t max_chunks = 4096;  // of one track: a quarter of a million occurrences
 
 struct Track {
-    Group *chunks[max_chunks];
     uint32_t count;
+    Group *chunks[max_chunks];  // those of the first `count` occurrences; the rest is not cleared
 };
 
-// Zeroed memory until `forget_occurrences`; null when there is no more.
+// Memory until `forget_occurrences`, zeroed or as it comes; null when there is no more.
 void *take(size_t bytes);
+void *take_raw(size_t bytes);
 void forget_occurrences();
 
-Group *group_at(Track &track, uint32_t number);
+// An empty track; one with an empty group more. Null when memory is short or the track is full.
+Track *take_track();
+Group *add_group(Track &track);
+
+// One of the track's first `count` groups.
+inline Group *group_at(Track &track, uint32_t number) {
+    return track.chunks[number / group_chunk] + number % group_chunk;
+}
 
 // Lanes that skipped some of the occurrences, `counts` of which each lane has, are moved to those of
 // the lane that has most: the ones at the same distance from it in memory. A lane for which that

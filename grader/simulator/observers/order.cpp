@@ -11,34 +11,17 @@
 #include "../machine/platform.hpp"
 #include "../machine/schedule.hpp"
 #include "observers.hpp"
+#include "order_words.hpp"
 
 namespace sim {
 
 namespace {
 
+// For what every read of the kernel goes through: inline, so that with `shared` known half of the
+// questions fall away.
+#define SIM_HOT __attribute__((always_inline)) inline
+
 constexpr int warp_lanes = 32;
-
-struct Stamp {  // who touched a word, and when
-    uint32_t block;  // number of the block's run; 0: nobody
-    uint32_t epoch;  // barriers of the block before it
-    uint32_t clock;  // the thread's own count of warp-level operations
-    uint32_t pc;     // kernels are linked below 4 GiB
-    uint16_t thread;
-    bool atomic;
-};
-
-struct Word {
-    Stamp write, update, read, other_read;  // the last plain write, the last atomic one, two reads
-    uint32_t pending_pc;            // an asynchronous copy to it is under way
-    uint32_t pending_block;
-    uint16_t pending_thread;
-};
-
-// What is known of the words of one piece of memory; reserved once, for all launches.
-struct Table {
-    uintptr_t begin, end;
-    Word *words;
-};
 
 Table shared_table, operand_tables[max_operands], global_tables[max_globals];
 Table *tables[1 + max_operands + max_globals];  // those of this launch
@@ -65,42 +48,52 @@ constexpr uint32_t contract_output = 2;
 
 void add_table(Table &table, uintptr_t begin, uintptr_t end, size_t room) {
     if ((end - begin + 3) / 4 > room) return;
-    if (!table.words) table.words = (Word *)reserve(room * sizeof(Word));
+    if (!table.words) {
+        table.words = (Word *)reserve(room * sizeof(Word));
+        table.more = (More *)reserve(room * sizeof(More));
+    }
     table.begin = begin;
     table.end = end;
     tables[table_count++] = &table;
 }
 
-Word *word_of(uintptr_t address, bool *shared) {
+Entry entry_of(uintptr_t address) {
     for (int index = 0; index < table_count; ++index) {
-        const Table &table = *tables[index];
-        if (address < table.begin || address >= table.end) continue;
-        *shared = index == 0;
-        return table.words + (address - table.begin) / 4;
+        Entry entry = entry_in(*tables[index], address);
+        if (entry.word) return entry;
     }
-    return nullptr;
+    return {nullptr, nullptr};
 }
 
-uint32_t own_clock() { return known[current][current % warp_lanes]; }
-
-bool in_same_block(const Stamp &stamp) { return stamp.block == block_run; }
-
-bool in_same_warp(const Stamp &stamp) {
-    return in_same_block(stamp) && stamp.thread / warp_lanes == current / warp_lanes;
+const Table *table_of(const Place &place) {
+    switch (place.region) {
+        case Region::shared: return &shared_table;
+        case Region::operand: return &operand_tables[place.index];
+        case Region::variable: return &global_tables[place.index];
+        default: return nullptr;
+    }
 }
 
-bool ordered(const Stamp &stamp) {
+SIM_HOT uint32_t own_clock() { return known[current][(unsigned)current % warp_lanes]; }
+
+SIM_HOT bool in_same_block(const Stamp &stamp) { return stamp.block == block_run; }
+
+SIM_HOT bool in_same_warp(const Stamp &stamp) {
+    return in_same_block(stamp) && (stamp.thread ^ (unsigned)current) < warp_lanes;
+}
+
+SIM_HOT bool ordered(const Stamp &stamp) {
     if (!in_same_block(stamp)) return false;
     if (stamp.thread == current || stamp.epoch != epoch) return true;
     return in_same_warp(stamp) && known[current][stamp.thread % warp_lanes] >= stamp.clock;
 }
 
 // Nobody's, or from before this launch, or (in shared memory) from another block.
-bool void_stamp(const Stamp &stamp, bool shared) {
+SIM_HOT bool void_stamp(const Stamp &stamp, bool shared) {
     return shared ? !in_same_block(stamp) : stamp.block < launch_begin;
 }
 
-bool races(const Stamp &stamp, const Access &access, bool shared) {
+SIM_HOT bool races(const Stamp &stamp, const Access &access, bool shared) {
     return !void_stamp(stamp, shared) && !(stamp.atomic && access.atomic) && !ordered(stamp);
 }
 
@@ -123,7 +116,7 @@ void fill_race(RawFinding &finding, const Access &access, const Place &place, co
     block_of_run(other.block - launch_begin, finding.other_block);
 }
 
-void report_race(const Access &access, const Place &place, const Stamp &other, bool other_wrote,
+__attribute__((noinline)) void report_race(const Access &access, const Place &place, const Stamp &other, bool other_wrote,
                  uint32_t extra = 0) {
     Kind kind = place.region == Region::shared ? shared_race : global_race;
     RawFinding *finding = report(kind, access.pc, place_number(place));
@@ -161,26 +154,28 @@ void settle_doubts() {
     doubt_count = 0;
 }
 
-Stamp stamp_now(const Access &access) {
+SIM_HOT Stamp stamp_now(const Access &access) {
     return {block_run, epoch, own_clock(), (uint32_t)access.pc, (uint16_t)current,
             access.atomic != no_atomic};
 }
 
-bool by_current(const Stamp &stamp) { return in_same_block(stamp) && stamp.thread == current; }
+SIM_HOT bool by_current(const Stamp &stamp) { return in_same_block(stamp) && stamp.thread == current; }
 
 // The second stamp is for a reader that orders differently: of another block or warp if possible.
-void remember_read(Word &word, const Access &access, bool shared) {
-    const Stamp &other = word.other_read;
-    bool outdated = void_stamp(other, shared) || by_current(other) ||
-                    (in_same_block(other) && (other.epoch != epoch || !in_same_warp(word.read)));
-    if (!void_stamp(word.read, shared) && !by_current(word.read) && outdated) {
-        word.other_read = word.read;
-    }
+// Whether the second of two remembered reads says less than the first one now would.
+SIM_HOT bool outdated(const Stamp &other, const Stamp &read, bool shared) {
+    return void_stamp(other, shared) || by_current(other) ||
+           (in_same_block(other) && (other.epoch != epoch || !in_same_warp(read)));
+}
+
+SIM_HOT void remember_read(Word &word, const Access &access, bool shared) {
+    bool of_another = !void_stamp(word.read, shared) && !by_current(word.read);
+    if (of_another && outdated(word.other_read, word.read, shared)) word.other_read = word.read;
     word.read = stamp_now(access);
 }
 
-void check_unset(const Word &word, const Access &access, const Place &place, bool shared) {
-    if (!void_stamp(word.write, shared) || !void_stamp(word.update, shared)) return;
+// For a word that nothing has written.
+__attribute__((noinline)) void check_unset(const Access &access, const Place &place, bool shared) {
     if (place.region == Region::variable) return;  // it has an initial value
     if (place.region == Region::operand && !operands[place.index].starts_unset) return;
     RawFinding *finding =
@@ -190,30 +185,76 @@ void check_unset(const Word &word, const Access &access, const Place &place, boo
     finding->bytes = (uint32_t)access.bytes;
 }
 
-void observe_word(Word &word, const Access &access, uintptr_t address, const Place &place,
-                  bool shared) {
-    if (word.pending_pc && word.pending_block == block_run) {
-        Stamp copy{block_run, epoch, 0, word.pending_pc, word.pending_thread, false};
-        report_race(access, place, copy, true, asynchronous);
+// `update` is null where no atomic operation ever wrote the word.
+SIM_HOT bool is_unset(const Word &word, const Stamp *update, bool shared) {
+    return void_stamp(word.write, shared) && (!update || void_stamp(*update, shared));
+}
+
+SIM_HOT void observe_read(Word &word, const Stamp *update, const Access &access,
+                          const Place &place, bool shared) {
+    if (is_unset(word, update, shared)) {
+        check_unset(access, place, shared);
+    } else if (races(word.write, access, shared)) {
+        report_race(access, place, word.write, true);
+    } else if (update && races(*update, access, shared)) {
+        report_race(access, place, *update, true);
     }
-    if (!access.write) {
-        check_unset(word, access, place, shared);
-        const Stamp &other = races(word.write, access, shared) ? word.write : word.update;
-        if (races(other, access, shared)) report_race(access, place, other, true);
-        remember_read(word, access, shared);
-        return;
+    remember_read(word, access, shared);
+}
+
+void observe_write(const Entry &entry, const Stamp *update, const Access &access,
+                   uintptr_t address, const Place &place, bool shared) {
+    Word &word = *entry.word;
+    if (access.atomic == updates && is_unset(word, update, shared)) {
+        check_unset(access, place, shared);
     }
-    if (access.atomic == updates) check_unset(word, access, place, shared);
     if (races(word.read, access, shared)) {
         report_race(access, place, word.read, false);
     } else if (races(word.other_read, access, shared)) {
         report_race(access, place, word.other_read, false);
     } else if (races(word.write, access, shared)) {
         doubt_write(access, address, place, word.write);
-    } else if (races(word.update, access, shared)) {
-        doubt_write(access, address, place, word.update);
+    } else if (update && races(*update, access, shared)) {
+        doubt_write(access, address, place, *update);
     }
-    (access.atomic ? word.update : word.write) = stamp_now(access);
+    if (access.atomic) {
+        word.has_more = 1;
+        entry.more->update = stamp_now(access);
+    } else {
+        word.write = stamp_now(access);
+    }
+}
+
+void observe_pending(const More &more, const Access &access, const Place &place) {
+    if (!more.pending_pc || more.pending_block != block_run) return;
+    Stamp copy{block_run, epoch, 0, more.pending_pc, more.pending_thread, false};
+    report_race(access, place, copy, true, asynchronous);
+}
+
+__attribute__((noinline)) void observe_word(const Entry &entry, const Access &access,
+                                            uintptr_t address, const Place &place, bool shared) {
+    const Stamp *update = entry.word->has_more ? &entry.more->update : nullptr;
+    if (entry.word->has_more) observe_pending(*entry.more, access, place);
+    if (access.write) {
+        observe_write(entry, update, access, address, place, shared);
+    } else {
+        observe_read(*entry.word, update, access, place, shared);
+    }
+}
+
+SIM_HOT void observe_words(const Table &table, const Access &access,
+                                                         const Place &place, bool shared) {
+    for (size_t done = 0; done < access.bytes; done += 4) {
+        Entry entry = entry_in(table, access.address + done);
+        if (!entry.word) return;
+        Place here = place;
+        here.offset += (int64_t)done;
+        if (access.write || entry.word->has_more) {
+            observe_word(entry, access, access.address + done, here, shared);
+        } else {
+            observe_read(*entry.word, nullptr, access, here, shared);
+        }
+    }
 }
 
 }  // namespace
@@ -224,6 +265,7 @@ void begin_order_launch(bool watch) {
     table_count = 0;
     if (!watch) return;
     launch_begin = block_run + 1;
+    for (Table &table : operand_tables) table.begin = table.end = 0;
     add_table(shared_table, shared_begin, shared_end, (shared_end - shared_begin) / 4 + 1);
     for (uint32_t index = 0; index < operand_count; ++index) {
         const Operand &operand = operands[index];
@@ -242,48 +284,42 @@ void begin_order_block() {
     ++block_run;
     epoch = 0;
     if (!active) return;
-    memset(known, 0, sizeof known);
+    int warps = (thread_count + warp_lanes - 1) / warp_lanes;
+    memset(known, 0, warps * warp_lanes * sizeof known[0]);
     for (int thread = 0; thread < thread_count; ++thread) known[thread][thread % warp_lanes] = 1;
 }
 
 void observe_order(const Access &access, const Place &place) {
-    settle_doubts();
-    if (place.region != Region::shared && place.region != Region::operand &&
-        place.region != Region::variable) {
-        return;
-    }
+    if (doubt_count) settle_doubts();
+    const Table *table = table_of(place);
     // Pieces of a word are not told apart: neighbouring bytes of two threads must not alarm.
-    if (access.bytes < 4 || access.address % 4 != 0) return;
-    for (size_t done = 0; done < access.bytes; done += 4) {
-        bool shared = false;
-        Word *word = word_of(access.address + done, &shared);
-        if (!word) return;
-        Place here = place;
-        here.offset += (int64_t)done;
-        observe_word(*word, access, access.address + done, here, shared);
+    if (!table || access.bytes < 4 || access.address % 4 != 0) return;
+    if (place.region == Region::shared) {
+        observe_words(*table, access, place, true);
+    } else {
+        observe_words(*table, access, place, false);
     }
 }
 
 void observe_async_start(const Access &access) {
     if (!active) return;
     for (size_t done = 0; done < access.bytes; done += 4) {
-        bool shared = false;
-        Word *word = word_of(access.address + done, &shared);
-        if (!word) return;
-        word->pending_pc = (uint32_t)access.pc;
-        word->pending_block = block_run;
-        word->pending_thread = (uint16_t)current;
+        Entry entry = entry_of(access.address + done);
+        if (!entry.word) return;
+        entry.word->has_more = 1;
+        entry.more->pending_pc = (uint32_t)access.pc;
+        entry.more->pending_block = block_run;
+        entry.more->pending_thread = (uint16_t)current;
     }
 }
 
 void observe_async_end(const Access &access) {
     if (!active) return;
     for (size_t done = 0; done < access.bytes; done += 4) {
-        bool shared = false;
-        Word *word = word_of(access.address + done, &shared);
-        if (!word) return;
-        word->pending_pc = 0;
-        word->write = stamp_now(access);
+        Entry entry = entry_of(access.address + done);
+        if (!entry.word) return;
+        entry.more->pending_pc = 0;
+        entry.word->write = stamp_now(access);
     }
 }
 

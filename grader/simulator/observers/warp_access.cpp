@@ -9,7 +9,7 @@ namespace {
 constexpr uint32_t banks = 32, sector_bytes = 32;
 
 int distinct(uint32_t *values, int count) {
-    std::sort(values, values + count);
+    if (!std::is_sorted(values, values + count)) std::sort(values, values + count);
     return (int)(std::unique(values, values + count) - values);
 }
 
@@ -32,8 +32,21 @@ int group_lanes(const WarpAccess &access) {
     return lanes;
 }
 
-// The distinct words of the busiest bank among `count` words.
+// Whether no bank holds two different words, as in most requests.
+bool each_bank_once(const uint32_t *words, int count) {
+    uint32_t seen = 0, word_of[banks];
+    for (int index = 0; index < count; ++index) {
+        uint32_t bank = words[index] % banks;
+        if ((seen >> bank & 1u) && word_of[bank] != words[index]) return false;
+        seen |= 1u << bank;
+        word_of[bank] = words[index];
+    }
+    return true;
+}
+
+// The distinct words of the busiest bank among `count` words, at least one.
 uint32_t busiest_bank(uint32_t *words, int count) {
+    if (each_bank_once(words, count)) return 1;
     uint32_t load[banks] = {}, most = 0;
     count = distinct(words, count);
     for (int index = 0; index < count; ++index) {

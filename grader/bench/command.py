@@ -1,0 +1,49 @@
+"""The verb `bench`: from its options to what it prints."""
+
+from __future__ import annotations
+
+import argparse
+import json
+
+from grader import course
+from grader.bench import oclgrind, simulator, table
+from grader.bench.outcome import Outcome, compose
+from grader.cli import OK
+from grader.commands import exercises
+from grader.exercise import PROJECT, load_all
+from grader.problems.matmul import Shape
+from grader.report.line import console, is_plain
+from grader.toolchain import host_compiler
+
+
+def main(options: argparse.Namespace) -> int:
+    """Measure and print; exit status 0 whatever the speed: the machine may be a slow one."""
+    chosen = exercises(options.exercise, graded=True)
+    subjects = (*simulator.solutions(chosen), simulator.comparison(load_all(PROJECT)))
+    outcome = measure(subjects, options.compiler, with_oclgrind=True)
+    if options.json:
+        print(json.dumps(compose(outcome), indent=1))
+    else:
+        plain = is_plain(options.plain)
+        table.print_outcome(outcome, console(plain), plain)
+    return OK
+
+
+def measure(
+    subjects: tuple[simulator.Subject, ...],
+    family: str | None,
+    with_oclgrind: bool,
+    shape: Shape = simulator.SHAPE,
+    repeats: int = simulator.REPEATS,
+) -> Outcome:
+    """The last of `subjects` is the kernel that Oclgrind runs, too."""
+    compiler, target = host_compiler(family), course.load(PROJECT).target
+    kernels = tuple(simulator.measure(one, compiler, target, shape, repeats) for one in subjects)
+    tool = oclgrind.find() if with_oclgrind else None
+    version = ".".join(map(str, compiler.version))
+    return Outcome(
+        f"{compiler.family} {version}",
+        str(shape),
+        kernels,
+        oclgrind.measure(tool, repeats) if tool else None,
+    )
