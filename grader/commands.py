@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import secrets
 import signal
+import stat
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -161,7 +162,11 @@ def parse_shape(text: str | None) -> Shape | None:
 
 
 def existing(folder: Path) -> Path:
-    if not folder.is_dir():
-        kind = "is not a folder" if folder.exists() else "does not exist"
+    try:
+        found = folder.stat()
+    except OSError:  # also for a name that no file can have
+        found = None
+    if found is None or not stat.S_ISDIR(found.st_mode):
+        kind = "is not a folder" if found else "does not exist"
         raise GraderFault(f"{folder} {kind}. Give the folder that holds the .cu files.")
     return folder

@@ -26,6 +26,11 @@ from grader.verdict import Verdict
 _Found = tuple[str, dict[str, object]]  # kind, facts
 
 
+# More than this is a slip: 1,024 threads would compute a thousand elements each. The shapes that
+# are tried are made of tiles, and must stay small enough to try.
+LARGEST_TILE = {"tile_m": 1024, "tile_n": 1024, "tile_k": 4096}
+
+
 def check_launch(
     exercise: Exercise,
     config: LaunchConfig,
@@ -57,6 +62,9 @@ def _sizes(config: LaunchConfig, target: Target) -> Iterator[_Found]:
         value = getattr(config, what)
         if value < 1:
             yield "not_positive", {"what": what, "value": value, "limit": 1}
+    for what, limit in LARGEST_TILE.items():
+        if getattr(config, what) > limit:
+            yield "tile_too_large", {"what": what, "value": getattr(config, what), "limit": limit}
     wide = False
     for what, value, limit in (
         ("block_x", config.block_x, target.max_block_x),

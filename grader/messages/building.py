@@ -49,6 +49,10 @@ TEXTS: Mapping[str, Template] = {
         "LAUNCH_CONFIG sets {what} to {value}; it must be at least 1. "
         "Which expression gives that number?"
     ),
+    "tile_too_large": (
+        "LAUNCH_CONFIG sets {what} to {value}, the grader tries tiles of up to {limit}. How many "
+        "elements does one block compute, and how deep is one step along K?"
+    ),
     "block_too_wide": (
         "LAUNCH_CONFIG sets {what} to {value} threads, the limit is {limit}. "
         "How large is a block in the handout?"

@@ -34,6 +34,9 @@ COMMON = (
     "-fno-strict-aliasing",  # nvcc does not use it: float4 casts are common
     "-ffp-contract=off",  # the same bits from every compiler and processor
     "-fno-builtin-printf",  # ours, not puts
+    "-fno-builtin-memcpy",  # calls, which are checked, rather than copies nobody sees
+    "-fno-builtin-memmove",
+    "-fno-builtin-memset",
     "-fsanitize=thread",
     "-Wno-unknown-pragmas",
     "-Wno-attributes",

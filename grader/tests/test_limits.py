@@ -50,6 +50,8 @@ def test_what_a_gpu_can_start_is_no_finding(changes: dict[str, Any]) -> None:
         ({"tile_m": 0}, "not_positive", "tile_m", 0, 1),
         ({"tile_n": -1}, "not_positive", "tile_n", -1, 1),
         ({"tile_k": 0}, "not_positive", "tile_k", 0, 1),
+        ({"tile_k": 1_000_003}, "tile_too_large", "tile_k", 1_000_003, 4096),
+        ({"tile_m": 1025}, "tile_too_large", "tile_m", 1025, 1024),
         ({"block_x": 2000, "block_y": 1}, "block_too_wide", "block_x", 2000, 1024),
         ({"block_x": 1, "block_y": 1025}, "block_too_wide", "block_y", 1025, 1024),
         ({"block_x": 50, "block_y": 40}, "too_many_threads", "block_x * block_y", 2000, 1024),

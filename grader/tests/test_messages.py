@@ -73,6 +73,7 @@ EXAMPLES: list[tuple[str, Verdict, Mapping[str, Any]]] = [
     ("invalid_utf8", Verdict.REJECTED, {"line": 3, "byte": "0xe9"}),
     ("file_too_large", Verdict.REJECTED, {"bytes": 5_000_000, "limit": 1_000_000}),
     ("not_positive", Verdict.BAD_LAUNCH, {"what": "block_x", "value": 0, "limit": 1}),
+    ("tile_too_large", Verdict.BAD_LAUNCH, {"what": "tile_k", "value": 1_000_003, "limit": 4096}),
     ("block_too_wide", Verdict.BAD_LAUNCH, {"what": "block_x", "value": 2000, "limit": 1024}),
     ("too_many_threads", Verdict.BAD_LAUNCH, {"what": "block_x * block_y", "value": 2048, "limit": 1024, "block_x": 64, "block_y": 32}),
     ("negative_shared", Verdict.BAD_LAUNCH, {"what": "dynamic_shared", "value": -4, "limit": 0}),

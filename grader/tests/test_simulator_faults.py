@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from grader.checks.trial import probe_large
 from grader.problems.matmul import Shape
 from grader.tests.simulated import (
     BODY_LINE,
@@ -11,6 +12,7 @@ from grader.tests.simulated import (
     SHAPE,
     both_compilers,
     build,
+    device,
     first,
     launch,
     right,
@@ -227,3 +229,35 @@ def test_results_do_not_depend_on_what_ran_before_in_the_worker(family: str) -> 
     once = launch(family, built, small).images[2]
     launch(family, built, large)
     assert (launch(family, built, small).images[2] == once).all()
+
+
+@both_compilers
+@pytest.mark.parametrize("words", [1, 4, 8, 16])
+def test_memcpy_of_any_size_is_seen(family: str, words: int) -> None:
+    body = (
+        f"    float mine[{words}];\n    memcpy(mine, A + M * K - 1 + tx, sizeof mine);\n"
+        "    if (mine[0] == 12345.0f) C[0] = 1.0f;"
+    )
+    found = first(run(family, body))
+    assert (found.kind, found.facts["operand"]) == ("global_access", "A")
+    assert found.locations[0].line == BODY_LINE + 1
+
+
+@both_compilers
+def test_division_by_sizes_is_no_overflow_at_any_shape(family: str) -> None:
+    text = (
+        '#include "launch.cuh"\n'
+        "LAUNCH_CONFIG(.block_x = 256, .block_y = 1, .tile_m = 16, .tile_n = 16);\n"
+        "__global__ void matmul_naive(const float *A, const float *B, float *C,"
+        " int M, int N, int K) {\n"
+        "    int tiles = (N + 15) / 16, block = blockIdx.y * gridDim.x + blockIdx.x;\n"
+        "    int row = block / tiles * 16 + threadIdx.x / 16, col = block % tiles * 16"
+        " + threadIdx.x % 16;\n"
+        "    if (row >= M || col >= N) return;\n"
+        "    float sum = 0;\n"
+        "    for (int k = 0; k < K; ++k) sum += A[row * K + k] * B[k * N + col];\n"
+        "    C[row * N + col] = sum;\n}\n"
+    )
+    built = build(family, text)
+    assert right(built, SHAPE, launch(family, built))
+    assert probe_large(device(family), built) == ()

@@ -162,6 +162,7 @@ void __tsan_func_exit() {}
 SIM_OVERFLOW(add, '+')
 SIM_OVERFLOW(sub, '-')
 SIM_OVERFLOW(mul, '*')
+SIM_OVERFLOW(divrem, '/')  // -2^31 / -1, and a division by zero
 void __ubsan_handle_negate_overflow(const OverflowData *data, uintptr_t value) {
     sim::observe_overflow(0, '-', index_value(*data->type, value), data->location.line, PC);
 }
