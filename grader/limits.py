@@ -62,9 +62,6 @@ def _sizes(config: LaunchConfig, target: Target) -> Iterator[_Found]:
         value = getattr(config, what)
         if value < 1:
             yield "not_positive", {"what": what, "value": value, "limit": 1}
-    for what, limit in LARGEST_TILE.items():
-        if getattr(config, what) > limit:
-            yield "tile_too_large", {"what": what, "value": getattr(config, what), "limit": limit}
     wide = False
     for what, value, limit in (
         ("block_x", config.block_x, target.max_block_x),
@@ -79,6 +76,9 @@ def _sizes(config: LaunchConfig, target: Target) -> Iterator[_Found]:
         block = {"block_x": config.block_x, "block_y": config.block_y}
         what = "block_x * block_y"
         yield "too_many_threads", {"what": what, "value": threads, "limit": limit, **block}
+    for what, limit in LARGEST_TILE.items():
+        if getattr(config, what) > limit:
+            yield "tile_too_large", {"what": what, "value": getattr(config, what), "limit": limit}
 
 
 def _shared(config: LaunchConfig, static_shared: int, target: Target) -> Iterator[_Found]:
