@@ -25,6 +25,12 @@ if TYPE_CHECKING:  # names of types only: `problems.matmul` builds launches, and
 Words = npt.NDArray[np.uint32]
 
 
+# What a kernel may print in one launch: enough to debug with, too little to drown a report.
+OUTPUT_LIMIT_BYTES = 64 * 1024
+# Device variables of a whole submission; more could hold a finished product between launches.
+DEVICE_VARIABLES_LIMIT_BYTES = 1 << 20
+
+
 @dataclass(frozen=True)
 class LaunchConfig:
     """The integers of LAUNCH_CONFIG, in the order of the symbol's memory; bytes for the last."""

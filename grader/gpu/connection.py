@@ -17,9 +17,9 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from grader.device import OUTPUT_LIMIT_BYTES
 from grader.gpu.frames import Decoder, Frame, FrameError, encode
 
-OUTPUT_LIMIT_BYTES = 64 * 1024  # the most that is kept of what one launch prints
 _CHUNK = 1 << 20
 # The driver takes a while to clear up after a kernel that was killed.
 _END_S = 30.0

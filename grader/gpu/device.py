@@ -17,11 +17,11 @@ import numpy as np
 
 from grader import toolchain
 from grader.course import Target
-from grader.device import Build, Launch, LaunchConfig, Operand, Run, Words
+from grader.device import OUTPUT_LIMIT_BYTES, Build, Launch, LaunchConfig, Operand, Run, Words
 from grader.exercise import PROJECT, Exercise
 from grader.finding import Finding, GraderFault, KernelFault
 from grader.gpu import errors, inspection, nvcc, ptx
-from grader.gpu.connection import OUTPUT_LIMIT_BYTES, Connection, WorkerEnded, WorkerTimeout
+from grader.gpu.connection import Connection, WorkerEnded, WorkerTimeout
 from grader.gpu.frames import Frame
 from grader.gpu.hardware import Gpu, greet
 from grader.gpu.lock import GpuLock, default_folder

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from grader import mangling
-from grader.device import LaunchConfig
+from grader.device import DEVICE_VARIABLES_LIMIT_BYTES, LaunchConfig
 from grader.exercise import Exercise
 from grader.finding import Finding, Location
 from grader.gpu import cubin as cubins
@@ -17,8 +17,6 @@ from grader.problems import matmul
 from grader.submission import Submission
 from grader.verdict import Verdict
 
-# Room for tables of constants, too small to keep a result for a later launch.
-MAX_VARIABLE_BYTES = 1 << 20
 # The types alone, as in a demangled name: "const float*, const float*, float*, int, int, int".
 _TYPES = ", ".join(re.sub(r"\s*(\**)\w+$", r"\1", one) for one in matmul.PARAMETERS.split(", "))
 
@@ -80,9 +78,9 @@ def resources(log: str, kernel: str) -> dict[str, int]:
 
 def _variables(cubin: Path) -> tuple[Finding, ...]:
     size = cubins.variable_bytes(cubin)
-    if size <= MAX_VARIABLE_BYTES:
+    if size <= DEVICE_VARIABLES_LIMIT_BYTES:
         return ()
-    facts = {"bytes": size, "limit": MAX_VARIABLE_BYTES}
+    facts = {"bytes": size, "limit": DEVICE_VARIABLES_LIMIT_BYTES}
     return (Finding(Verdict.REJECTED, "device_variables", facts),)
 
 

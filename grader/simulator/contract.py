@@ -6,7 +6,7 @@ import re
 import struct
 from pathlib import Path
 
-from grader.device import LaunchConfig
+from grader.device import DEVICE_VARIABLES_LIMIT_BYTES, LaunchConfig
 from grader.exercise import Exercise
 from grader.finding import Finding, Location
 from grader.mangling import base_name, demangle
@@ -15,8 +15,6 @@ from grader.submission import Submission
 from grader.verdict import Verdict
 
 CONFIG_SYMBOL = "launch_config"
-# Device variables of a whole submission; more could hold a finished product between launches.
-DEVICE_VARIABLES_LIMIT_BYTES = 1 << 20
 _CONFIG = struct.Struct("<6i")
 
 

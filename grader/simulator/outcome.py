@@ -6,7 +6,7 @@ import dataclasses
 from collections.abc import Iterator
 
 from grader.counters import AtomicCounter, Counters, LineCounter, Request
-from grader.device import Launch, Run
+from grader.device import OUTPUT_LIMIT_BYTES, Launch, Run
 from grader.finding import Finding, Location
 from grader.simulator.explain import explain
 from grader.simulator.process import Answer
@@ -21,8 +21,6 @@ from grader.simulator.scene import (
 )
 from grader.verdict import Verdict
 
-# As the GPU device's: what a kernel may print in one launch.
-OUTPUT_LIMIT_BYTES = 64 * 1024
 # Reading a shared word that nothing wrote harms nobody when the value is then thrown away.
 SUSPICIONS = ("unset_shared",)
 

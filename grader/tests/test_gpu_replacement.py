@@ -15,10 +15,9 @@ import numpy as np
 import pytest
 
 from grader import course
-from grader.device import Launch, Run
+from grader.device import OUTPUT_LIMIT_BYTES, Launch, Run
 from grader.exercise import PROJECT
 from grader.finding import GraderFault
-from grader.gpu.connection import OUTPUT_LIMIT_BYTES
 from grader.gpu.device import GpuDevice
 from grader.tests.gpu_samples import built, launch
 from grader.verdict import Verdict
