@@ -12,6 +12,7 @@ from typing import NoReturn
 
 from grader.bench.options import add_parser as add_bench
 from grader.finding import GraderFault
+from grader.formats.options import add_parser as add_export
 from grader.inspect.options import add_parser as add_inspect
 
 OK, FAILED, ERROR = 0, 1, 2
@@ -66,6 +67,10 @@ def _run(options: argparse.Namespace) -> int:
         from grader.bench import command as bench
 
         return bench.main(options)
+    if options.verb == "export":
+        from grader.formats import command as export
+
+        return export.main(options)
     if options.verb == "demo":
         from grader import demo
 
@@ -98,6 +103,7 @@ def _parser() -> _Parser:
         "--output", type=Path, default=Path("results"), metavar="DIR", help="default: results"
     )
     _add_place(grade)
+    add_export(verbs.add_parser)
     for verb, told in (
         ("demo", "grade the solutions and some wrong kernels, to see the reports"),
         ("doctor", "say what this machine can grade, and what mends the rest"),

@@ -1,0 +1,268 @@
+"""results.json as values, for the writers. Nothing in the file is trusted: a worker on which a
+student's code ran may have written it."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from grader.finding import GraderFault
+from grader.record import SCHEMA
+
+# A grading with all counters takes 100 KB; what is larger was not written by this grader.
+LARGEST_RECORD_BYTES = 4 << 20
+
+_NEXT = "Next: grade again, or give the results.json that `make grade` wrote."
+
+
+class RecordProblem(GraderFault):
+    """The file is no record of a grading; the text says where and why."""
+
+
+@dataclass(frozen=True)
+class Place:
+    file: str
+    line: int
+    role: str
+
+
+@dataclass(frozen=True)
+class Check:
+    """One check. `possible` is what it could have earned here: nothing where it was not graded."""
+
+    exercise: str
+    name: str
+    description: str
+    status: str
+    reason: str
+    verdict: str
+    earned: int
+    points: int
+    message: str
+    hint: str
+    places: tuple[Place, ...]
+    command: str
+    seconds: float
+
+    @property
+    def possible(self) -> int:
+        return 0 if self.undecided else self.points
+
+    @property
+    def undecided(self) -> bool:
+        return self.status in ("not_graded", "grader_error")
+
+    @property
+    def passed(self) -> bool:
+        return self.status == "pass"
+
+    @property
+    def title(self) -> str:
+        """`02_tiled: any shape`."""
+        return f"{self.exercise}: {self.name.replace('_', ' ')}"
+
+    @property
+    def why(self) -> str:
+        """What a reader is told of a check that did not pass; "" where nothing is said."""
+        return "\n".join(part for part in (self.message, self.hint, self.command) if part)
+
+
+@dataclass(frozen=True)
+class Exercise:
+    name: str
+    status: str
+    checks: tuple[Check, ...]
+
+    @property
+    def earned(self) -> int:
+        return sum(check.earned for check in self.checks)
+
+    @property
+    def possible(self) -> int:
+        return sum(check.possible for check in self.checks)
+
+    @property
+    def points(self) -> int:
+        return sum(check.points for check in self.checks)
+
+
+@dataclass(frozen=True)
+class Record:
+    """One grading; `created` is ISO 8601, `devices` are their kinds."""
+
+    seed: int
+    created: str
+    version: str
+    tree_sha256: str
+    devices: tuple[str, ...]
+    exercises: tuple[Exercise, ...]
+
+    @property
+    def checks(self) -> tuple[Check, ...]:
+        return tuple(check for exercise in self.exercises for check in exercise.checks)
+
+    @property
+    def earned(self) -> int:
+        return sum(exercise.earned for exercise in self.exercises)
+
+    @property
+    def possible(self) -> int:
+        return sum(exercise.possible for exercise in self.exercises)
+
+    @property
+    def points(self) -> int:
+        return sum(exercise.points for exercise in self.exercises)
+
+    @property
+    def seconds(self) -> float:
+        return sum(check.seconds for check in self.checks)
+
+    @property
+    def failed_by_grader(self) -> bool:
+        return any(exercise.status == "grader_error" for exercise in self.exercises)
+
+    @property
+    def untouched(self) -> bool:
+        """Nothing was handed in: every exercise is missing or as it was handed out."""
+        return all(one.status in ("missing", "not_started") for one in self.exercises)
+
+    @property
+    def total_line(self) -> str:
+        """`61 of 75 gradable points (25 not graded)`."""
+        if self.possible == self.points:
+            return f"{self.earned} of {self.points} points"
+        rest = self.points - self.possible
+        return f"{self.earned} of {self.possible} gradable points ({rest} not graded)"
+
+
+def read(path: Path) -> Record:
+    """The record in `path`; raises RecordProblem for anything but a consistent one."""
+    try:
+        with path.open("rb") as file:
+            raw = file.read(LARGEST_RECORD_BYTES + 1)
+    except OSError as fault:
+        raise RecordProblem(f"{path} cannot be read: {fault.strerror}. {_NEXT}") from None
+    if len(raw) > LARGEST_RECORD_BYTES:
+        limit = f"{LARGEST_RECORD_BYTES >> 20} MiB"
+        raise RecordProblem(f"{path} is larger than {limit}: no record of a grading. {_NEXT}")
+    try:
+        return parse(json.loads(raw.decode("utf-8")))
+    except RecordProblem as problem:
+        raise RecordProblem(f"{path}: {problem} {_NEXT}") from None
+    except (ValueError, RecursionError) as fault:
+        raise RecordProblem(f"{path} is not JSON: {fault}. {_NEXT}") from None
+
+
+def parse(data: Any) -> Record:
+    """The values of a record; raises RecordProblem with the place of what is wrong."""
+    top = _Node(data, "the record")
+    if top.text("schema") != SCHEMA:
+        raise RecordProblem(f"the schema is {top.text('schema')!r}, this reads {SCHEMA}.")
+    grader = top.node("grader")
+    record = Record(
+        seed=top.count("seed"),
+        created=top.text("created"),
+        version=grader.text("version"),
+        tree_sha256=grader.text("tree_sha256"),
+        devices=tuple(one.text("kind") for one in top.nodes("devices")),
+        exercises=tuple(_exercise(one) for one in top.nodes("exercises")),
+    )
+    names = [exercise.name for exercise in record.exercises]
+    if len(set(names)) != len(names):
+        raise RecordProblem("an exercise appears twice.")
+    _agree(top.node("score"), record)
+    return record
+
+
+def _agree(told: _Node, record: Record) -> None:
+    """The totals of the file are those of its parts."""
+    expected = {
+        "earned": record.earned,
+        "points": record.points,
+        "not_graded": record.points - record.possible,
+    }
+    for key, value in expected.items():
+        if told.count(key) != value:
+            raise RecordProblem(f"score.{key} is {told.count(key)}, the checks add up to {value}.")
+
+
+def _exercise(node: _Node) -> Exercise:
+    name = node.text("name")
+    checks = tuple(_check(one, name) for one in node.nodes("checks"))
+    exercise = Exercise(name, node.text("status"), checks)
+    for key, value in (("earned", exercise.earned), ("points", exercise.points)):
+        if node.count(key) != value:
+            raise RecordProblem(
+                f"{name}: {key} is {node.count(key)}, its checks add up to {value}."
+            )
+    return exercise
+
+
+def _check(node: _Node, exercise: str) -> Check:
+    check = Check(
+        exercise=exercise,
+        name=node.text("name"),
+        description=node.text("description"),
+        status=node.text("status"),
+        reason=node.text("reason"),
+        verdict=node.text("verdict"),
+        earned=node.count("earned"),
+        points=node.count("points"),
+        message=node.text("message"),
+        hint=node.text("hint"),
+        places=tuple(
+            Place(one.text("file"), one.count("line"), one.text("role"))
+            for one in node.nodes("locations")
+        ),
+        command=node.text("command"),
+        seconds=node.seconds("seconds"),
+    )
+    if check.status not in ("pass", "fail", "skipped", "not_graded", "grader_error"):
+        raise RecordProblem(f"{check.title}: {check.status!r} is no status.")
+    if check.earned > (check.points if check.passed else 0):
+        raise RecordProblem(f"{check.title}: {check.earned} points for {check.status!r}.")
+    return check
+
+
+class _Node:
+    """A JSON object with its place; every getter checks the type."""
+
+    def __init__(self, data: Any, place: str) -> None:
+        if not isinstance(data, dict):
+            raise RecordProblem(f"{place} is no object.")
+        self._data = data
+        self._place = place
+
+    def text(self, key: str) -> str:
+        value = self._get(key)
+        if not isinstance(value, str):
+            raise RecordProblem(f"{self._place}: {key} is no text.")
+        return value
+
+    def count(self, key: str) -> int:
+        value = self._get(key)
+        if not isinstance(value, int) or isinstance(value, bool) or value < 0:
+            raise RecordProblem(f"{self._place}: {key} is no count.")
+        return value
+
+    def seconds(self, key: str) -> float:
+        value = self._get(key)
+        if not isinstance(value, int | float) or isinstance(value, bool) or not 0 <= value < 1e9:
+            raise RecordProblem(f"{self._place}: {key} is no time in seconds.")
+        return float(value)
+
+    def node(self, key: str) -> _Node:
+        return _Node(self._get(key), key)
+
+    def nodes(self, key: str) -> list[_Node]:
+        value = self._get(key)
+        if not isinstance(value, list):
+            raise RecordProblem(f"{self._place}: {key} is no list.")
+        return [_Node(one, f"{key}[{rank}]") for rank, one in enumerate(value)]
+
+    def _get(self, key: str) -> Any:
+        if key not in self._data:
+            raise RecordProblem(f"{self._place}: {key} is missing.")
+        return self._data[key]
