@@ -13,6 +13,8 @@ from typing import NoReturn
 from grader.bench.options import add_parser as add_bench
 from grader.finding import GraderFault
 from grader.formats.options import add_parser as add_export
+from grader.handout.options import VERBS as HANDOUT_VERBS
+from grader.handout.options import add_parsers as add_handout
 from grader.inspect.options import add_parser as add_inspect
 
 OK, FAILED, ERROR = 0, 1, 2
@@ -71,6 +73,10 @@ def _run(options: argparse.Namespace) -> int:
         from grader.formats import command as export
 
         return export.main(options)
+    if options.verb in HANDOUT_VERBS:
+        from grader.handout import command as handout
+
+        return handout.main(options)
     if options.verb == "demo":
         from grader import demo
 
@@ -104,6 +110,7 @@ def _parser() -> _Parser:
     )
     _add_place(grade)
     add_export(verbs.add_parser)
+    add_handout(verbs.add_parser)
     for verb, told in (
         ("demo", "grade the solutions and some wrong kernels, to see the reports"),
         ("doctor", "say what this machine can grade, and what mends the rest"),

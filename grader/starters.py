@@ -102,6 +102,28 @@ def generate(solution_text: str, name: str) -> str:
     return "\n".join(kept) + "\n"
 
 
+def solution_regions(solution_text: str) -> list[str]:
+    """What lies between the markers of a solution, without the lines for the starter."""
+    regions: list[list[str]] = []
+    inside = False
+    for line in solution_text.splitlines():
+        marker = _marker(line, "solution.cu")
+        if marker:
+            inside = marker == BEGIN
+            if inside:
+                regions.append([])
+        elif inside and not _STARTER_LINE.fullmatch(line):
+            regions[-1].append(line)
+    return ["\n".join(region) for region in regions]
+
+
+def plain_solution(solution_text: str) -> str:
+    """A solution as it is read after the deadline: no markers, no lines for the starter."""
+    lines = solution_text.splitlines()
+    kept = (x for x in lines if not _marker(x, "solution.cu") and not _STARTER_LINE.fullmatch(x))
+    return "\n".join(kept) + "\n"
+
+
 def _marker(line: str, place: str) -> str:
     """BEGIN, END or nothing; a line that only looks like one is an error."""
     text = line.strip()

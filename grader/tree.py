@@ -7,11 +7,27 @@ import tomllib
 from collections.abc import Iterator
 from pathlib import Path
 
-# What decides a score. grader/tests is left out: the students' copy has none, and both copies
-# must show the same fingerprint.
+# Folders (ending in /) and patterns of files that only the teachers' repository has: they hold
+# solutions, or the kernels that the grader itself is tested with.
+TEACHERS_ONLY = (
+    "exercises/*/solution.cu",
+    "exercises/calibration/kernels/",
+    "grader/bench/ladder/",
+    "grader/bench/tiled.cl",
+    "grader/bench/tiled.cu",
+    "grader/proof/",
+    "grader/tests/",
+    ".ci/",
+    ".github/workflows/check.yml",
+    ".github/workflows/class.yml",
+    ".github/workflows/grade.yml",
+    "CONTRIBUTING.md",
+)
+
+# What decides a score. Files for teachers only are left out: the students' copy has none, and both
+# copies must show the same fingerprint.
 _FOLDERS = ("grader", "tests")
 _PATTERNS = ("course.toml", "exercises/*/exercise.toml")
-_OUTSIDE = ("grader/tests/",)
 _NOISE = ("__pycache__", ".mypy_cache", ".pytest_cache", ".ruff_cache", ".hypothesis")
 
 
@@ -37,7 +53,7 @@ def _names(root: Path) -> Iterator[str]:
     for folder in _FOLDERS:
         for path in (root / folder).rglob("*"):
             name = path.relative_to(root).as_posix()
-            noise = any(part in _NOISE for part in path.parts) or name.startswith(_OUTSIDE)
+            noise = any(part in _NOISE for part in path.parts) or name.startswith(TEACHERS_ONLY)
             if path.is_file() and not noise:
                 yield name
     for pattern in _PATTERNS:

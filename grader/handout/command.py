@@ -1,0 +1,36 @@
+"""The verbs `handout`, `release-solutions`, `update` and `restore`."""
+
+from __future__ import annotations
+
+import argparse
+
+from grader.cli import OK
+from grader.exercise import PROJECT
+from grader.handout import making, update
+
+
+def main(options: argparse.Namespace) -> int:
+    if options.verb == "handout":
+        count = making.make(PROJECT, options.output)
+        print(f"{options.output}: {count} files in one commit, no solution among them.")
+        print("Next: push it to an empty repository, and let students clone that one.")
+    elif options.verb == "release-solutions":
+        names = making.release(PROJECT, options.output)
+        print(f"{options.output}: {', '.join(names)}")
+    elif options.verb == "update":
+        _tell(update.update(PROJECT, options.source))
+    else:
+        names = update.restore(PROJECT)
+        print(f"Restored: {', '.join(names)}" if names else "Nothing outside starter/ was changed.")
+    return OK
+
+
+def _tell(done: update.Update) -> None:
+    if not (done.written or done.removed or done.new_starters):
+        print(f"Already at version {done.version}. starter/ was not touched.")
+        return
+    print(f"Now at version {done.version}: {len(done.written)} files written, "
+          f"{len(done.removed)} removed. Your files in starter/ were not touched.")  # fmt: skip
+    for name in done.new_starters:
+        print(f"New: {name}")
+    print('Next: git add --all && git commit -m "Update the grader"')

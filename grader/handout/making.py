@@ -1,0 +1,88 @@
+"""Makes the hand-out: a new repository with one commit, no history, no solutions."""
+
+from __future__ import annotations
+
+import subprocess
+from collections.abc import Mapping
+from pathlib import Path
+
+from grader.exercise import load_all
+from grader.finding import GraderFault
+from grader.handout import contents, manifest
+from grader.handout.leaks import leaks
+from grader.starters import plain_solution
+from grader.tree import tree_sha256, version
+
+# Nobody's name stands in the students' history, whatever the teacher's git is called.
+_AUTHOR = ("-c", "user.name=course", "-c", "user.email=course@localhost")
+
+
+def compose(root: Path) -> Mapping[str, bytes]:
+    """Every file of the hand-out of the repository at `root`, the manifest among them.
+
+    Raises GraderFault when a part of a solution is in it: nothing is handed out then.
+    """
+    files = dict(contents.files(root))
+    found = list(leaks(root, files))
+    if found:
+        places = ", ".join(f"{one.file}:{one.line} ({one.solution})" for one in found[:5])
+        raise GraderFault(
+            f"Parts of solutions would be handed out: {places}. Next: shorten what is shown there"
+        )
+    listed = manifest.of(files, version(root), tree_sha256(root))
+    return files | {manifest.NAME: manifest.write(listed)}
+
+
+def make(root: Path, output: Path) -> int:
+    """Write the hand-out to the new folder `output` and commit it; returns the number of files."""
+    _must_be_new(output)
+    files = compose(root)
+    for name, content in files.items():
+        _write(output / name, content, executable=(root / name).stat().st_mode & 0o111 != 0
+               if (root / name).exists() else False)  # fmt: skip
+    title = f"{_course(root)} {version(root)}"
+    for arguments in (("init", "--quiet", "--initial-branch=main"), ("add", "--all"),
+                      (*_AUTHOR, "commit", "--quiet", "--message", title)):  # fmt: skip
+        _git(output, *arguments)
+    return len(files)
+
+
+def release(root: Path, output: Path) -> tuple[str, ...]:
+    """Write the solutions as they are read after the deadline; returns the names of the files."""
+    _must_be_new(output)
+    names = []
+    for exercise in load_all(root):
+        text = (exercise.folder / "solution.cu").read_text("utf-8")
+        _write(output / f"{exercise.name}.cu", plain_solution(text).encode(), executable=False)
+        names.append(f"{exercise.name}.cu")
+    return tuple(names)
+
+
+def _must_be_new(output: Path) -> None:
+    if output.exists() and (not output.is_dir() or any(output.iterdir())):
+        raise GraderFault(f"{output} is not empty. Next: name a new folder: OUT=dir")
+
+
+def _course(root: Path) -> str:
+    first = (root / "README.md").read_text("utf-8").partition("\n")[0]
+    return first.lstrip("# ")
+
+
+def _write(path: Path, content: bytes, executable: bool) -> None:
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(content)
+        if executable:
+            path.chmod(0o755)
+    except OSError as fault:
+        raise GraderFault(
+            f"{path} cannot be written: {fault.strerror}. Next: name another folder: OUT=dir"
+        ) from None
+
+
+def _git(folder: Path, *arguments: str) -> None:
+    done = subprocess.run(
+        ["git", "-C", str(folder), *arguments], capture_output=True, text=True, check=False
+    )
+    if done.returncode != 0:
+        raise GraderFault(f"git {arguments[0]} failed in {folder}: {done.stderr.strip()}")

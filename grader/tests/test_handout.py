@@ -1,0 +1,207 @@
+"""The hand-out: no solution in it, the same grader, and updates that leave students' work alone."""
+
+from __future__ import annotations
+
+import shutil
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from grader.exercise import PROJECT, load_all
+from grader.finding import GraderFault
+from grader.handout import making, manifest, update
+from grader.handout.leaks import leaks
+from grader.starters import solution_regions
+from grader.submission import status
+from grader.tree import tree_sha256
+
+
+def git(folder: Path, *arguments: str) -> str:
+    command = ["git", "-C", str(folder), "-c", "user.name=t", "-c", "user.email=t@t", *arguments]
+    return subprocess.run(command, check=True, capture_output=True, text=True).stdout
+
+
+def commit(folder: Path, message: str = "work") -> None:
+    git(folder, "add", "--all")
+    git(folder, "commit", "--quiet", "--message", message)
+
+
+@pytest.fixture(scope="module")
+def repository(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A teachers' repository: the files of this one, in a commit of their own."""
+    names = git(PROJECT, "ls-files", "-z", "--cached", "--others", "--exclude-standard")
+    root = tmp_path_factory.mktemp("teachers")
+    for name in names.split("\0"):
+        if name and (PROJECT / name).is_file():
+            (root / name).parent.mkdir(parents=True, exist_ok=True)
+            shutil.copy(PROJECT / name, root / name)
+    git(root, "init", "--quiet")
+    commit(root)
+    return root
+
+
+@pytest.fixture(scope="module")
+def fresh(repository: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    output = tmp_path_factory.mktemp("made") / "handout"
+    making.make(repository, output)
+    return output
+
+
+@pytest.fixture
+def copy(fresh: Path, tmp_path: Path) -> Path:
+    """A student's clone."""
+    folder = tmp_path / "student"
+    shutil.copytree(fresh, folder)
+    return folder
+
+
+def test_students_get_one_commit_and_no_solution(fresh: Path) -> None:
+    assert len(git(fresh, "log", "--format=%H").split()) == 1
+    assert not list(fresh.rglob("solution.cu"))
+    names = {path.relative_to(fresh).as_posix() for path in fresh.rglob("*")}
+    assert not names & {"grader/tests", "grader/proof", "exercises/calibration/kernels", ".ci"}
+    assert {"starter/02_tiled.cu", "exercises/02_tiled/README.md", "tests/test_checks.py"} <= names
+
+
+def test_the_handout_is_the_same_grader(repository: Path, fresh: Path) -> None:
+    assert tree_sha256(fresh) == tree_sha256(repository) == manifest.read(fresh).tree_sha256
+    assert manifest.compare(manifest.read(fresh), fresh).names == ()
+
+
+def test_its_starters_are_untouched_and_its_exercises_complete(fresh: Path) -> None:
+    exercises = load_all(fresh)
+    assert [one.name for one in exercises] == [one.name for one in load_all(PROJECT)]
+    states = {status(fresh / "starter" / f"{one.name}.cu", one) for one in exercises if one.graded}
+    assert states == {"not_started"}
+
+
+def test_the_readme_of_students_speaks_to_students(fresh: Path) -> None:
+    text = (fresh / "README.md").read_text()
+    assert "## For students" in text
+    assert "## For teachers" not in text
+    assert "## For developers" not in text
+
+
+def test_a_solution_in_any_file_is_found(repository: Path) -> None:
+    for exercise in load_all(repository):
+        region = max(solution_regions((exercise.folder / "solution.cu").read_text()), key=len)
+        hidden = "Notes.\n" + region.replace("\n", "  // as in class\n")
+        found = [one.solution for one in leaks(repository, {"docs/notes.md": hidden.encode()})]
+        assert found in ([exercise.name], []), exercise.name
+        assert found or not exercise.graded or len(region) < 200, f"{exercise.name} was not found"
+
+
+def test_nothing_is_handed_out_when_a_solution_is_in_it(repository: Path, tmp_path: Path) -> None:
+    root = tmp_path / "leaky"
+    shutil.copytree(repository, root)
+    solution = (root / "exercises/02_tiled/solution.cu").read_text()
+    (root / "exercises/02_tiled/README.md").write_text(solution)
+    commit(root)
+    with pytest.raises(GraderFault, match=r"02_tiled/README\.md:\d+ \(02_tiled\)"):
+        making.make(root, tmp_path / "out")
+    assert not (tmp_path / "out").exists()
+
+
+def test_what_is_not_committed_is_not_handed_out(repository: Path, tmp_path: Path) -> None:
+    root = tmp_path / "dirty"
+    shutil.copytree(repository, root)
+    (root / "grades.csv").write_text("ada,100\n")
+    with pytest.raises(GraderFault, match=r"not committed: grades\.csv"):
+        making.make(root, tmp_path / "out")
+
+
+def test_a_folder_with_something_in_it_is_left_alone(repository: Path, tmp_path: Path) -> None:
+    (tmp_path / "thesis.txt").write_text("years of work")
+    with pytest.raises(GraderFault, match="is not empty"):
+        making.make(repository, tmp_path)
+
+
+def test_an_update_takes_the_newer_grader_and_keeps_the_students_work(
+    fresh: Path, copy: Path, tmp_path: Path
+) -> None:
+    newer = tmp_path / "newer"
+    shutil.copytree(fresh, newer)
+    (newer / "grader/judge.py").write_text("# better\n")
+    (newer / "grader/added.py").write_text("# new\n")
+    (newer / "grader/demo.py").unlink()
+    (newer / "starter/05_more.cu").write_text("// new exercise\n")
+    (newer / "starter/01_naive.cu").write_text("// newer starter\n")
+    files = {p.relative_to(newer).as_posix(): p.read_bytes() for p in newer.rglob("*")
+             if p.is_file() and ".git" not in p.parts}  # fmt: skip
+    (newer / manifest.NAME).write_bytes(manifest.write(manifest.of(files, "9.9", "0" * 64)))
+    (copy / "starter/01_naive.cu").write_text("// my work\n")
+    done = update.update(copy, str(newer))
+    assert done.version == "9.9"
+    assert set(done.written) == {"grader/judge.py", "grader/added.py"}
+    assert done.removed == ("grader/demo.py",)
+    assert done.new_starters == ("starter/05_more.cu",)
+    assert (copy / "starter/01_naive.cu").read_text() == "// my work\n"
+    assert manifest.compare(manifest.read(copy), copy).names == ()
+    assert update.update(copy, str(newer)).written == ()
+
+
+def test_an_update_from_a_clone_address_works(fresh: Path, copy: Path) -> None:
+    (copy / "grader/judge.py").write_text("# mine\n")
+    assert update.update(copy, fresh.as_uri()).written == ("grader/judge.py",)
+
+
+def test_an_update_from_a_broken_source_changes_nothing(
+    fresh: Path, copy: Path, tmp_path: Path
+) -> None:
+    broken = tmp_path / "broken"
+    shutil.copytree(fresh, broken)
+    (broken / "grader/judge.py").write_text("# tampered\n")
+    before = manifest.compare(manifest.read(fresh), copy)
+    with pytest.raises(GraderFault, match=r"grader/judge\.py differ"):
+        update.update(copy, str(broken))
+    assert manifest.compare(manifest.read(fresh), copy) == before
+
+
+@pytest.mark.parametrize("source", ["/nowhere/at/all", "-oProxyCommand=true"])
+def test_an_address_that_cannot_be_read_is_told(copy: Path, source: str) -> None:
+    with pytest.raises(GraderFault, match=f"{source}.*(could not be fetched|is no address)"):
+        update.update(copy, source)
+
+
+@pytest.mark.parametrize(
+    "name", ["../outside", "/etc/passwd", "starter/01_naive.cu", ".git/config"]
+)
+def test_a_manifest_cannot_reach_beyond_its_folder(copy: Path, name: str) -> None:
+    listed = manifest.read(copy)
+    forged = manifest.Manifest("1", listed.tree_sha256, {**listed.files, name: "0" * 64})
+    (copy / manifest.NAME).write_bytes(manifest.write(forged))
+    with pytest.raises(GraderFault, match="is not what `make handout` writes"):
+        manifest.read(copy)
+
+
+def test_changed_and_removed_files_are_named_and_restored(copy: Path) -> None:
+    (copy / "tests/test_checks.py").write_text("def test_all(): pass\n")
+    (copy / "grader/score.py").unlink()
+    (copy / "starter/02_tiled.cu").write_text("// my work\n")
+    commit(copy, "cheat")
+    found = manifest.compare(manifest.read(copy), copy)
+    assert found == manifest.Difference(("tests/test_checks.py",), ("grader/score.py",))
+    assert update.restore(copy) == ("grader/score.py", "tests/test_checks.py")
+    assert manifest.compare(manifest.read(copy), copy).names == ()
+    assert (copy / "starter/02_tiled.cu").read_text() == "// my work\n"
+
+
+def test_what_the_history_lacks_is_named_with_the_next_step(copy: Path) -> None:
+    shutil.rmtree(copy / ".git")
+    (copy / "Makefile").write_text("all:\n")
+    with pytest.raises(GraderFault, match=r"Makefile\. Next: make update FROM="):
+        update.restore(copy)
+
+
+def test_released_solutions_have_no_markers_and_all_the_code(
+    repository: Path, tmp_path: Path
+) -> None:
+    names = making.release(repository, tmp_path / "solutions")
+    assert "02_tiled.cu" in names
+    for name in names:
+        text = (tmp_path / "solutions" / name).read_text()
+        assert "SOLUTION" not in text
+        assert "//STARTER" not in text
+        original = (repository / "exercises" / name.removesuffix(".cu") / "solution.cu").read_text()
+        assert all(region in text for region in solution_regions(original))
