@@ -29,6 +29,9 @@ PROJECT = Path(__file__).resolve().parent.parent
 REQUIREMENTS = PROJECT / "requirements"
 WHEELS = ("base.txt", "dev.txt", "gpu.txt")
 PYCUDA = "pycuda.txt"
+# What is shown beside a kernel's time; see `install_timing`.
+TIMING = "timing.txt"
+TIMING_MODULES = ("pynvml", "nvmath")
 # The wheels run with this glibc and newer: RHEL 8, Debian 10 and Ubuntu 18.10 have it.
 GLIBC_MINOR = 28
 # The glibc of the oldest wheel platform tag of the form manylinux_2_N.
@@ -49,6 +52,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     try:
         if chosen.verb == "pycuda":
             print(f"PyCUDA: {install_pycuda(chosen.wheelhouse)}")
+            if _found("pycuda"):
+                print(f"cuBLAS and NVML: {install_timing(chosen.wheelhouse)}")
         else:
             download(chosen.output, chosen.python_version, chosen.machine)
             print(f"Next, on that machine: {_offline_command(chosen)}")
@@ -65,7 +70,7 @@ def _offline_command(chosen: argparse.Namespace) -> str:
 
 def install_pycuda(wheelhouse: Path | None) -> str:
     """Build and install PyCUDA if this machine can use it; a sentence on what happened."""
-    if importlib.util.find_spec("pycuda") is not None:
+    if _found("pycuda"):
         return "installed."
     driver = find_driver()
     compiler = toolchain.find_nvcc()
@@ -83,6 +88,27 @@ def install_pycuda(wheelhouse: Path | None) -> str:
     except GraderFault as fault:
         return f"not built. {fault} Everything else is set up; the simulator works."
     return "built."
+
+
+def install_timing(wheelhouse: Path | None) -> str:
+    """Install what shows cuBLAS's speed and the GPU's clocks; a sentence on what happened.
+
+    Their wheels exist for fewer machines than PyCUDA's source, and no grade depends on them.
+    """
+    if all(map(_found, TIMING_MODULES)):
+        return "installed."
+    source = _source(wheelhouse)
+    try:
+        _pip("install", "--require-hashes", *source, "-r", str(REQUIREMENTS / TIMING))
+    except GraderFault as fault:
+        return f"not installed. {fault} Speed is graded without them."
+    return "installed."
+
+
+def _found(module: str) -> bool:
+    """Whether it can be imported, also if it was installed a moment ago."""
+    importlib.invalidate_caches()
+    return importlib.util.find_spec(module) is not None
 
 
 def _build(compiler: toolchain.Nvcc, driver: Driver, wheelhouse: Path | None) -> None:
@@ -164,6 +190,11 @@ def download(output: Path, python_version: str, machine: str) -> None:
         _pip(*common, *target, *platforms, "-r", str(REQUIREMENTS / name))
     print(f"{PYCUDA}: source ...", flush=True)
     _pip(*common, "--no-binary=pycuda", "-r", str(REQUIREMENTS / PYCUDA))
+    print(f"{TIMING}: wheels ...", flush=True)
+    try:
+        _pip(*common, *target, *platforms, "-r", str(REQUIREMENTS / TIMING))
+    except GraderFault as fault:  # no grade depends on them
+        print(f"{fault} Speed will be graded without cuBLAS and NVML there.")
 
 
 def _check_python_version(python_version: str) -> None:

@@ -17,22 +17,20 @@ import numpy as np
 
 from grader import toolchain
 from grader.course import Target
-from grader.device import OUTPUT_LIMIT_BYTES, Build, Launch, LaunchConfig, Operand, Run, Words
-from grader.exercise import PROJECT, Exercise
-from grader.finding import Finding, GraderFault, KernelFault
-from grader.gpu import errors, inspection, nvcc, ptx
-from grader.gpu.connection import Connection, WorkerEnded, WorkerTimeout
+from grader.device import Build, Launch, LaunchConfig, Operand, Run, Words
+from grader.exercise import Exercise
+from grader.finding import Finding, KernelFault
+from grader.gpu import errors, inspection, nvcc, own_kernels
+from grader.gpu.connection import Connection, WorkerTimeout
 from grader.gpu.frames import Frame
-from grader.gpu.hardware import Gpu, greet
-from grader.gpu.lock import GpuLock, default_folder
+from grader.gpu.hardware import Gpu
+from grader.gpu.host import SETUP_LIMIT_S, WorkerHost
+from grader.gpu.stopwatch import GpuStopwatch, calls_itself, flood, needed_bytes
+from grader.problems.matmul import Shape
 from grader.submission import Submission
-from grader.toolchain import NOT_YOURS, Nvcc
-from grader.verdict import Verdict
+from grader.toolchain import Nvcc
 
 WORKER = (sys.executable, "-m", "grader.gpu.worker")
-# Starting the driver and creating a context takes a second, minutes on a machine with many GPUs;
-# copying the largest operands takes a second as well. None of this is the kernel's time.
-SETUP_LIMIT_S = 120.0
 
 
 class GpuDevice:
@@ -56,21 +54,20 @@ class GpuDevice:
         """
         self._target = target
         self._cache = cache
-        self._on_wait = on_wait
         self._compiler = compiler
-        self._worker = tuple(worker)
-        self._lock_folder = lock_folder
-        self._lock: GpuLock | None = None
-        self._connection: Connection | None = None
-        self._known: Gpu | None = None
+        self._host = WorkerHost(worker, lock_folder, on_wait)
 
     def describe(self) -> Mapping[str, Any]:
-        """Name, driver, architecture and memory of the GPU, and the version of nvcc."""
-        known = dataclasses.asdict(self._gpu)
-        major, minor = self._gpu.compute_capability
-        known["compute_capability"] = f"{major}.{minor}"
-        version = ".".join(map(str, self._nvcc.version))
-        return MappingProxyType({"kind": self.kind, **known, "nvcc": version})
+        """Name, driver, architecture, memory and peaks of the GPU, and the version of nvcc."""
+        gpu = self._gpu
+        known = {
+            **dataclasses.asdict(gpu),
+            "compute_capability": "{}.{}".format(*gpu.compute_capability),
+            "peak_gflops": gpu.peak_gflops,
+            "memory_gb_per_s": gpu.memory_gb_per_s,
+            "nvcc": ".".join(map(str, self._nvcc.version)),
+        }
+        return MappingProxyType({"kind": self.kind, **known})
 
     def build(self, exercise: Exercise, submission: Submission) -> Build:
         """Compile for this GPU's architecture and check the contract; needs no launch."""
@@ -94,22 +91,26 @@ class GpuDevice:
         """Launch once, on fresh memory and a freshly loaded module."""
         if build.artifact is None or build.config is None:
             raise ValueError("only a build with an artifact can be launched")
-        worker = self._start()
-        worker.forget_prints()
-        try:
+        with self._host.exchange() as worker:
             self._request(worker, build.artifact, build.exercise.kernel, build.config, launch)
             return self._await(worker, build, launch)
-        except WorkerEnded as ended:
-            self._end_worker()
-            raise GraderFault(f"The GPU worker ended: {ended}. {NOT_YOURS}") from None
-        except WorkerTimeout:
-            self._end_worker()
-            raise GraderFault(
-                f"The GPU did not answer within {SETUP_LIMIT_S:g} s. {NOT_YOURS} Next: nvidia-smi"
-            ) from None
-        except BaseException:  # Ctrl-C, or a fault of the machine: the pipes are out of step
-            self._end_worker()
-            raise
+
+    def fits(self, shape: Shape) -> bool:
+        """Whether a stopwatch for this shape finds memory now."""
+        return needed_bytes(shape, self._gpu) <= self._host.free_bytes()
+
+    def stopwatch(
+        self, build: Build, shape: Shape, key: int, *, cublas: bool = False, timeout_s: float = 10.0
+    ) -> GpuStopwatch:
+        """Load the kernel, the baseline and, where it is found, cuBLAS, to take times of them.
+
+        What A and B hold depends on `key`; `timeout_s` is for one launch. Raises GraderFault.
+        """
+        tools = own_kernels.compile_all(self._nvcc, self._gpu.architecture, self._cache)
+        toolkit = str(self._nvcc.root) if cublas else None
+        return GpuStopwatch(
+            self._host, build, shape, key, tools, cublas=toolkit, timeout_s=timeout_s
+        )
 
     def probe_block(self, build: Build, launch: Launch, block: int) -> tuple[Finding, ...]:
         """See Device.probe_block: a GPU runs whole grids."""
@@ -117,10 +118,7 @@ class GpuDevice:
 
     def close(self) -> None:
         """End the worker and give the GPU to the next grading; may be called twice."""
-        self._end_worker()
-        if self._lock is not None:
-            self._lock.release()
-            self._lock = None
+        self._host.close()
 
     def __enter__(self) -> GpuDevice:
         return self
@@ -141,10 +139,7 @@ class GpuDevice:
 
     @property
     def _gpu(self) -> Gpu:
-        if self._known is None:
-            self._connect()
-        assert self._known is not None
-        return self._known
+        return self._host.gpu
 
     def _lacking(self, config: LaunchConfig, resources: Mapping[str, int]) -> str:
         """What the course's GPU has and this one does not: no fault of the student's."""
@@ -154,48 +149,11 @@ class GpuDevice:
             return ""  # more than the course's GPU has is a bad launch on every device
         return f"{shared} bytes of shared memory a block; {self._gpu.name} has {here}"
 
-    def _start(self) -> Connection:
-        """The worker, with the GPU locked for this grading."""
-        connection = self._connect()
-        if self._lock is None:
-            lock = GpuLock(self._lock_folder or default_folder(self._gpu.uuid), self._on_wait)
-            lock.acquire()
-            self._lock = lock
-        return connection
-
-    def _connect(self) -> Connection:
-        """The worker; it takes the GPU's memory only at its first launch."""
-        if self._connection is not None:
-            return self._connection
-        try:
-            connection = Connection(self._worker, PROJECT)
-        except OSError as error:
-            raise GraderFault(f"cannot start {self._worker[0]}: {error.strerror}.") from None
-        try:
-            self._known = greet(connection.receive(SETUP_LIMIT_S))
-        except WorkerEnded as ended:
-            connection.end()
-            raise GraderFault(f"The GPU worker did not start: {ended}. {NOT_YOURS}") from None
-        except WorkerTimeout:
-            connection.end()
-            raise GraderFault(
-                f"The GPU did not answer within {SETUP_LIMIT_S:g} s. {NOT_YOURS} Next: nvidia-smi"
-            ) from None
-        except BaseException:
-            connection.end()
-            raise
-        self._connection = connection
-        return connection
-
-    def _end_worker(self) -> None:
-        if self._connection is not None:
-            self._connection.end()
-            self._connection = None
-
     def _request(
         self, worker: Connection, cubin: Path, kernel: str, config: LaunchConfig, launch: Launch
     ) -> None:
         header = {
+            "action": "launch",
             "cubin": str(cubin),
             "kernel": kernel,
             "block": [config.block_x, config.block_y],
@@ -214,7 +172,7 @@ class GpuDevice:
             try:
                 answer = worker.receive(launch.timeout_s)
             except WorkerTimeout:
-                self._end_worker()
+                self._host.replace_worker()
                 return Run((), _on_gpu([errors.timeout(launch.timeout_s)]))
         seconds = float(answer.header.get("seconds", 0.0))
         if answer.header["event"] == "finished":
@@ -222,38 +180,30 @@ class GpuDevice:
         if answer.header["event"] == "error":
             return self._failed(worker, answer, build, launch)
         printed = worker.prints()[0]
-        found = [_flood()] if printed.flooded else []
+        found = [flood()] if printed.flooded else []
         images = _images(answer.payload, launch.operands)
         return Run(images, _on_gpu(found), output=printed.text, seconds=seconds)
 
     def _failed(self, worker: Connection, answer: Frame, build: Build, launch: Launch) -> Run:
         header = answer.header
-        error = errors.CudaError(header["code"], header["name"], header["call"])
+        error = errors.read(header)
         printed, complaints = worker.prints()
         if header["sticky"]:
-            self._end_worker()
+            self._host.end_worker()
         if header["stage"] == "setup":
             raise errors.machine_fault(error)
         found = errors.explain(
-            error, complaints.text, build.submission.name, launch.timeout_s, _recursive(build)
+            error, complaints.text, build.submission.name, launch.timeout_s, calls_itself(build)
         )
+        if header["sticky"]:
+            self._host.replace_worker()
         return Run((), _on_gpu([found]), output=printed.text)
-
-
-def _recursive(build: Build) -> bool:
-    kept = nvcc.Compiled(build.artifact.parent) if build.artifact else None
-    return kept is not None and kept.cubin.is_file() and ptx.recursive(kept.ptx)
 
 
 def _images(payload: memoryview, operands: Sequence[Operand]) -> tuple[Words, ...]:
     words: Words = np.frombuffer(payload, np.uint32)
     ends = np.cumsum([operand.image.size for operand in operands])
     return tuple(np.split(words, ends[:-1]))
-
-
-def _flood() -> Finding:
-    facts = {"limit_bytes": OUTPUT_LIMIT_BYTES}
-    return Finding(Verdict.OUTPUT_LIMIT, "output_limit", facts)
 
 
 def _on_gpu(findings: Sequence[Finding]) -> tuple[Finding, ...]:

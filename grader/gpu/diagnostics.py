@@ -78,8 +78,20 @@ def explain(output: str, name: str, compiler: str, toolkit: Path, ptx_text: str 
 def too_slow(compiler: str, limit_s: float) -> Finding:
     """The compiler was stopped: the submission makes it work without end."""
     text = f"still compiling after {limit_s:g} s"
-    facts = {"compiler": compiler, "message": text, "count": 1}
-    return Finding(Verdict.COMPILE_ERROR, "compile_error", facts)
+    facts = {"compiler": compiler, "message": text, "count": 1, "limit_s": limit_s}
+    return Finding(Verdict.COMPILE_ERROR, "compile_too_slow", facts)
+
+
+def too_large(compiler: str) -> Finding:
+    """The compiler met its limit of memory or of disk."""
+    facts = {"compiler": compiler, "message": "too large to compile", "count": 1}
+    return Finding(Verdict.COMPILE_ERROR, "compile_too_large", facts)
+
+
+def gave_up(compiler: str) -> Finding:
+    """The compiler crashed, and does not do so at other files."""
+    facts = {"compiler": compiler, "message": "the compiler gave up on this file", "count": 1}
+    return Finding(Verdict.COMPILE_ERROR, "compile_gave_up", facts)
 
 
 def _parse(output: str) -> Iterator[_Error]:

@@ -58,6 +58,11 @@ class CudaError:
     call: str  # "cuCtxSynchronize failed: an illegal memory access was encountered"
 
 
+def read(header: Mapping[str, Any]) -> CudaError:
+    """The error that the worker's answer tells of."""
+    return CudaError(header["code"], header["name"], header["call"])
+
+
 def explain(
     error: CudaError, complaints: str, file: str, limit_s: float, recursive: bool = False
 ) -> Finding:

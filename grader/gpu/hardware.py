@@ -12,6 +12,10 @@ from grader.finding import GraderFault
 from grader.gpu.frames import Frame
 from grader.toolchain import NOT_YOURS
 
+# FP32 multiply-adds that a multiprocessor starts in a clock, from the table "Throughput of Native
+# Arithmetic Instructions" of NVIDIA's CUDA C++ Programming Guide.
+_FP32_CORES = {(6, 0): 64, (7, 0): 64, (7, 2): 64, (7, 5): 64, (8, 0): 64}
+_FP32_CORES_OF_OTHERS = 128
 NO_PYCUDA = f"PyCUDA is not installed for {sys.executable}. {NOT_YOURS} Next: make setup"
 
 
@@ -42,11 +46,25 @@ class Gpu:
     l2_bytes: int
     multiprocessors: int
     shared_per_block_optin: int
+    clock_khz: int  # the highest, of the multiprocessors and of the memory
+    memory_clock_khz: int
+    memory_bus_bits: int
 
     @property
     def architecture(self) -> str:
         """What nvcc calls it: `sm_90`."""
         return "sm_{}{}".format(*self.compute_capability)
+
+    @property
+    def peak_gflops(self) -> float:
+        """What all FP32 cores do at the highest clock: a multiply-add a clock, two operations."""
+        cores = _FP32_CORES.get(self.compute_capability, _FP32_CORES_OF_OTHERS)
+        return self.multiprocessors * cores * 2 * self.clock_khz * 1e-6
+
+    @property
+    def memory_gb_per_s(self) -> float:
+        """The bandwidth of the GPU's memory: its bus carries a word twice a clock."""
+        return 2 * self.memory_clock_khz * 1e3 * self.memory_bus_bits / 8 * 1e-9
 
 
 def greet(frame: Frame) -> Gpu:

@@ -12,9 +12,11 @@ from grader.device import DEVICE_VARIABLES_LIMIT_BYTES, LaunchConfig
 from grader.exercise import Exercise
 from grader.finding import Finding, Location
 from grader.gpu import cubin as cubins
-from grader.gpu import ptx
+from grader.gpu import ptx, sass
+from grader.limits import check_bounds
 from grader.problems import matmul
 from grader.submission import Submission
+from grader.toolchain import Nvcc
 from grader.verdict import Verdict
 
 # The types alone, as in a demangled name: "const float*, const float*, float*, int, int, int".
@@ -48,6 +50,8 @@ def inspect(
         end = max(1, len(submission.text.splitlines()))
         place = _places(submission, end)
         findings.append(Finding(Verdict.MISSING_KERNEL, "missing_config", {}, place))
+    else:
+        findings += _bounds(exercise.kernel, config, ptx_text, submission)
     return Inspected(tuple(findings), config, resources(log, exercise.kernel))
 
 
@@ -58,6 +62,16 @@ def tensor_cores(ptx_text: str, submission: Submission) -> tuple[Finding, ...]:
         return ()
     what, line = found
     places = _places(submission, ptx.source_line(ptx_text, line, submission.name))
+    return (Finding(Verdict.REJECTED, "tensor_cores", {"what": what}, places),)
+
+
+def tensor_code(cubin: Path, compiler: Nvcc, submission: Submission) -> tuple[Finding, ...]:
+    """The same of the machine code, where the toolkit of `compiler` has a disassembler."""
+    found = sass.tensor_instruction(sass.listing(cubin, compiler), submission.name)
+    if found is None:
+        return ()
+    what, line = found
+    places = _places(submission, line)
     return (Finding(Verdict.REJECTED, "tensor_cores", {"what": what}, places),)
 
 
@@ -103,6 +117,19 @@ def _kernel(kernel: str, ptx_text: str, submission: Submission) -> tuple[Finding
     present = sorted({mangling.base_name(found) for found in names.values()})
     absent: dict[str, object] = {"kernel": kernel, "found": present}
     return (Finding(Verdict.MISSING_KERNEL, "missing_kernel", absent),)
+
+
+def _bounds(
+    kernel: str, config: LaunchConfig, ptx_text: str, submission: Submission
+) -> tuple[Finding, ...]:
+    """A GPU refuses to launch more threads than the kernel's own `__launch_bounds__`."""
+    most = ptx.most_threads(ptx_text, kernel)
+    if not most:
+        return ()
+    begin = ptx.source_line(ptx_text, ptx.entry_line(ptx_text, kernel), submission.name)
+    head = enumerate(submission.text.splitlines()[: begin or None], 1)
+    lines = [number for number, line in head if "__launch_bounds__" in line]
+    return check_bounds(config, most, _places(submission, lines[-1] if lines else 0))
 
 
 def _places(submission: Submission, line: int) -> tuple[Location, ...]:

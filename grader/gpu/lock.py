@@ -109,8 +109,11 @@ class GpuLock:
 
 
 def _draw_ticket(folder: Path) -> tuple[int, Path]:
-    """A locked file whose name sorts by time; renamed into place once it is locked."""
-    name = f"{time.time_ns():020d}-{os.getpid():010d}-{os.urandom(4).hex()}"
+    """A locked file whose name sorts by time; renamed into place once it is locked.
+
+    The time since the machine started: the clock on the wall may be set back.
+    """
+    name = f"{time.monotonic_ns():020d}-{os.getpid():010d}-{os.urandom(4).hex()}"
     hidden = folder / f"new-{name}"
     descriptor = _create_shared(hidden)
     fcntl.flock(descriptor, fcntl.LOCK_EX)

@@ -6,20 +6,19 @@ Works on a machine without a GPU too, where nvcc then decides whether a submissi
 from __future__ import annotations
 
 import hashlib
-import os
+import math
 import shutil
-import signal
-import subprocess
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from threading import Event
 
-from grader import toolchain
+from grader import confined, toolchain
 from grader.exercise import PROJECT, Exercise
 from grader.finding import Finding, GraderFault, KernelFault
-from grader.gpu import diagnostics, inspection
+from grader.gpu import diagnostics, inspection, opened, ptx
 from grader.submission import Submission
 from grader.toolchain import NOT_YOURS, Nvcc
 
@@ -35,8 +34,11 @@ _FLAGS = (
 )
 # A file of a dozen kernels takes 1.3 s; this is for templates that never end.
 LIMIT_S = 60.0
+# On a busy machine its programs, one after the other, take longer than they use the processor.
+_WALL_FACTOR = 3.0
 # nvcc's programs stay under 2 GB of address space; more is a template bomb.
-_MEMORY_KIB = 8 * 1024 * 1024
+_MEMORY_BYTES = 4 * 1024 * 1024 * 1024
+_FILE_BYTES = 24 * 1024 * 1024  # a preprocessed kernel has 1.3 MB
 _FILES = ("kernel.cubin", "kernel.ptx", "kernel.log")
 
 
@@ -52,7 +54,7 @@ class Compiled:
 
     @property
     def ptx(self) -> str:
-        return (self.folder / "kernel.ptx").read_text(errors="replace")
+        return ptx.read(self.folder / "kernel.ptx")
 
     @property
     def log(self) -> str:
@@ -92,9 +94,9 @@ def compile_submission(
     Raises KernelFault for an error of the student's, GraderFault for one of the machine's.
     """
     toolchain.check_architecture(compiler, capability(architecture))
-    entry = cache / _key(submission, compiler, architecture)
+    entry = cache / key(submission, compiler, architecture)
     if not all((entry / name).is_file() for name in _FILES):
-        with _workplace(cache) as folder:
+        with workplace(cache) as folder:
             _compile(submission, compiler, architecture, folder, limit_s)
             _store(folder, entry)
     return Compiled(entry)
@@ -110,19 +112,19 @@ def _compile(
     submission: Submission, compiler: Nvcc, architecture: str, folder: Path, limit_s: float
 ) -> None:
     """Leave the files of a cache entry in `folder`."""
-    source = folder / "kernel.cu"
-    # The text that was read, not the file, which may have changed; #line names it as messages do.
-    name = submission.name.replace("\\", "\\\\").replace('"', '\\"')
-    source.write_text(f'#line 1 "{name}"\n{submission.text}', encoding="utf-8", newline="")
+    source = write_source(submission, folder)
+    # Names without a folder: `__BASE_FILE__` tells a kernel the name that nvcc was given.
     command = [
         *(str(compiler.path), f"-arch={architecture}", *_FLAGS, "-I", str(INCLUDE)),
-        *("--keep", "--keep-dir", str(folder), "-o", str(folder / "kernel.cubin"), str(source)),
+        *("-MD", "-MF", "kernel.d", "--keep", "--keep-dir", ".", "-o", "kernel.cubin", source.name),
     ]
     told = f"nvcc {compiler.version[0]}.{compiler.version[1]}"
-    output, status = _run(command, told, limit_s)
+    output, status = run(command, folder, told, limit_s)
+    if stray := opened.foreign(folder / "kernel.d", compiler, (INCLUDE,)):
+        raise KernelFault((stray,))
     (folder / "kernel.log").write_text(output)
     kept = folder / "kernel.ptx"
-    ptx_text = kept.read_text(errors="replace") if kept.is_file() else ""
+    ptx_text = ptx.read(kept) if kept.is_file() else ""
     # ptxas refuses some of these instructions; that they are there is the better message.
     rejected = inspection.tensor_cores(ptx_text, submission)
     if rejected:
@@ -130,33 +132,51 @@ def _compile(
     if status != 0:
         finding = diagnostics.explain(output, submission.name, told, compiler.root, ptx_text)
         raise KernelFault((finding,))
+    if seen := inspection.tensor_code(folder / "kernel.cubin", compiler, submission):
+        raise KernelFault(seen)
 
 
-def _run(command: list[str], told: str, limit_s: float) -> tuple[str, int]:
-    """nvcc's output and exit status, under limits of time and memory."""
-    limited = ["sh", "-c", f'ulimit -v {_MEMORY_KIB}; exec "$0" "$@"', *command]
+def write_source(submission: Submission, folder: Path) -> Path:
+    """The text that was read, not the file, which may have changed; #line names it as messages
+    do."""
+    source = folder / "kernel.cu"
+    name = submission.name.replace("\\", "\\\\").replace('"', '\\"')
+    source.write_text(f'#line 1 "{name}"\n{submission.text}', encoding="utf-8", newline="")
+    return source
+
+
+def run(
+    command: Sequence[str], folder: Path, told: str, limit_s: float, stop: Event | None = None
+) -> tuple[str, int]:
+    """nvcc's output and exit status, run in `folder` under limits; `told` is how messages call it.
+
+    Once `stop` is set it is ended, and the answer is a status that is not 0. Raises KernelFault for
+    a text that meets a limit, GraderFault for a machine that does not let nvcc run.
+    """
+    limits = confined.Limits(
+        cpu_s=math.ceil(limit_s),
+        wall_s=_WALL_FACTOR * limit_s,
+        memory_bytes=_MEMORY_BYTES,
+        file_bytes=_FILE_BYTES,
+    )
     try:
-        process = subprocess.Popen(
-            limited,
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.STDOUT,
-            start_new_session=True,  # so that its children can be ended with it
-        )
+        done = confined.run(command, folder, limits, stop)
     except OSError as error:
         raise GraderFault(f"{told} does not start: {error.strerror}. {NOT_YOURS}") from None
-    try:
-        output, _ = process.communicate(timeout=limit_s)
-    except subprocess.TimeoutExpired:
-        raise KernelFault((diagnostics.too_slow(told, limit_s),)) from None
-    finally:
-        if process.returncode is None:
-            os.killpg(process.pid, signal.SIGKILL)
-            process.communicate()
-    return output.decode(errors="replace"), process.returncode
+    if stop is not None and stop.is_set():
+        return "", done.status or 1
+    if done.cause == "time":
+        raise KernelFault((diagnostics.too_slow(told, limit_s),))
+    if done.cause == "size":
+        raise KernelFault((diagnostics.too_large(told),))
+    if done.cause in confined.MACHINES:
+        raise confined.machine_fault(told, done.cause)
+    if done.cause == "crash" and confined.is_sound(command, folder, "kernel.cu", limits):
+        raise KernelFault((diagnostics.gave_up(told),))
+    return done.output, done.status
 
 
-def _key(submission: Submission, compiler: Nvcc, architecture: str) -> str:
+def key(submission: Submission, compiler: Nvcc, architecture: str) -> str:
     """Everything that the result depends on, as a name."""
     digest = hashlib.sha256()
     parts = [architecture, str(compiler), *_FLAGS, submission.name, submission.text]
@@ -169,7 +189,8 @@ def _key(submission: Submission, compiler: Nvcc, architecture: str) -> str:
 
 
 @contextmanager
-def _workplace(cache: Path) -> Iterator[Path]:
+def workplace(cache: Path) -> Iterator[Path]:
+    """A new folder inside `cache`, removed at the end. Raises GraderFault."""
     try:
         cache.mkdir(parents=True, exist_ok=True)
         folder = Path(tempfile.mkdtemp(prefix="new-", dir=cache))

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import math
 import re
+from pathlib import Path
 
 # mma.sync, wmma.load, wgmma.mma_async, tcgen05.mma, ...: every family that runs on tensor cores.
-_TENSOR = re.compile(r"(?<![\w.$%])((?:wmma|wgmma|mma|tcgen05)\.[a-z_0-9]+)")
+# ptxas also takes white space and comments between a name and its modifiers, but not inside them.
+_TENSOR = re.compile(r"(?<![\w.$%])(wmma|wgmma|mma|tcgen05)\s*(\.[a-z_0-9]+)")
 _ENTRY = re.compile(r"\.entry\s+([\w$]+)\s*[(\n{]")
 _FILE = re.compile(r'^\s*\.file\s+(\d+)\s+"((?:[^"\\]|\\.)*)"', re.MULTILINE)
 _LOC = re.compile(r"^\s*\.loc\s+(\d+)\s+(\d+)\s")
@@ -13,7 +16,15 @@ _FUNCTION = re.compile(
     r"\.(?:entry|func)\s*(?:\([^)]*\)\s*)?([\w$]+)\s*\([^)]*\)(?:\s*\.[^{;]*)?\s*\{"
 )
 _CALL = re.compile(r"\bcall(?:\.uni)?\s*(?:\([^)]*\)\s*,)?\s*([\w$]+)")
-_NO_CODE = re.compile(r'//[^\n]*|/\*.*?\*/|"(?:[^"\\\n]|\\.)*"', re.DOTALL)
+# As ptxas reads them: a comment ends with its line, at "\n" alone; a string goes on over lines and
+# to the next quote, whatever stands before that.
+_NO_CODE = re.compile(r'//[^\n]*|/\*.*?(?:\*/|\Z)|"[^"]*"', re.DOTALL)
+
+
+def read(path: Path) -> str:
+    """The text as it is: Python's usual translation of "\\r" would end a comment that ptxas reads
+    on."""
+    return path.read_bytes().decode(errors="replace")
 
 
 def entries(ptx: str) -> list[str]:
@@ -27,7 +38,7 @@ def tensor_instruction(ptx: str) -> tuple[str, int] | None:
     match = _TENSOR.search(code)
     if match is None:
         return None
-    return match[1], code.count("\n", 0, match.start()) + 1
+    return match[1] + match[2], code.count("\n", 0, match.start()) + 1
 
 
 def recursive(ptx: str) -> bool:
@@ -62,6 +73,13 @@ def entry_line(ptx: str, symbol: str) -> int:
     return code.count("\n", 0, following if following > 0 else match.end()) + 2
 
 
+def most_threads(ptx: str, symbol: str) -> int:
+    """The threads of a block that the kernel's `__launch_bounds__` allows; 0 where it has none."""
+    match = re.search(rf"\.entry\s+{re.escape(symbol)}\b(?P<head>[^{{]*)\{{", _code(ptx))
+    bounds = re.search(r"\.maxntid\s+([\d\s,]+)", match["head"]) if match else None
+    return math.prod(map(int, re.findall(r"\d+", bounds[1]))) if bounds else 0
+
+
 def source_line(ptx: str, line: int, file: str) -> int:
     """The line of `file` from which line `line` of the PTX was made; 0 when unknown."""
     numbers = {number for number, name in _FILE.findall(ptx) if _same_file(name, file)}
@@ -80,4 +98,4 @@ def _same_file(name: str, file: str) -> bool:
 
 def _code(ptx: str) -> str:
     """The text without comments and strings, every line in its place."""
-    return _NO_CODE.sub(lambda match: "\n" * match[0].count("\n"), ptx)
+    return _NO_CODE.sub(lambda match: "\n" * match[0].count("\n") or " ", ptx)

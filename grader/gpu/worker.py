@@ -4,8 +4,9 @@ Requests come as frames on stdin, answers go as frames to the pipe whose number 
 stdout is left to the kernel's printf. After a sticky error the process is of no use and ends; the
 grader starts another.
 
-A launch is answered by "launching" (everything is on the GPU), "finished", and "result" with the
-operands' images; or by "error" at any of these stages.
+A request names its action. A launch is answered by "launching" (everything is on the GPU),
+"finished", and "result" with the operands' images; or by "error" at any of these stages. So is a
+sample of a stopwatch (`timed`), whose result is a few numbers; other actions give their "result".
 """
 
 from __future__ import annotations
@@ -20,7 +21,9 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from grader.gpu import conditions
 from grader.gpu.frames import Decoder, Frame, encode
+from grader.gpu.timed import Timed
 
 # Operands start on boundaries of this many bytes, as from cudaMalloc.
 _ALIGNMENT = 256
@@ -47,7 +50,7 @@ def main() -> None:
 
 
 def _answer(gpu: _Gpu, request: Frame, pipe: int) -> bool:
-    """Launch once; whether the process is still of use afterwards."""
+    """Do what is asked; whether the process is still of use afterwards."""
     stage = ["setup"]
 
     def tell(event: str, **facts: Any) -> None:
@@ -55,14 +58,14 @@ def _answer(gpu: _Gpu, request: Frame, pipe: int) -> bool:
         _send(pipe, {"event": event, **facts})
 
     try:
-        images = gpu.launch(request.header, request.payload, tell)
+        facts, images = gpu.serve(request, tell)
     except gpu.failures as error:
         sticky = gpu.sticky()
         _flush_prints()
         answer = {"event": "error", "stage": stage[0], "sticky": sticky, **gpu.name_error(error)}
         _send(pipe, answer)
         return not sticky
-    _send(pipe, {"event": "result"}, [memoryview(image) for image in images])
+    _send(pipe, {"event": "result", **facts}, [memoryview(image) for image in images])
     return True
 
 
@@ -81,6 +84,8 @@ class _Gpu:
             raise RuntimeError("the driver finds no GPU")
         self._device = cuda.Device(0)
         self._context: Any = None
+        self._stopwatches: dict[int, Timed] = {}
+        self._nvml: conditions.Nvml | None = None
         self.failures: type[Exception] = cuda.Error  # the base of all of PyCUDA's
 
     def describe(self) -> dict[str, Any]:
@@ -99,15 +104,44 @@ class _Gpu:
             "shared_per_block_optin": self._device.get_attribute(
                 attribute.MAX_SHARED_MEMORY_PER_BLOCK_OPTIN
             ),
+            "clock_khz": self._device.get_attribute(attribute.CLOCK_RATE),
+            "memory_clock_khz": self._device.get_attribute(attribute.MEMORY_CLOCK_RATE),
+            "memory_bus_bits": self._device.get_attribute(attribute.GLOBAL_MEMORY_BUS_WIDTH),
         }
 
-    def launch(
+    def serve(
+        self, request: Frame, tell: Callable[..., None]
+    ) -> tuple[Mapping[str, Any], list[Any]]:
+        """The facts and the images that answer a request."""
+        header = request.header
+        self._own_context()
+        match header["action"]:
+            case "launch":
+                return {}, self._launch(header, request.payload, tell)
+            case "memory":
+                return {"free_bytes": self._cuda.mem_get_info()[0]}, []
+            case "open_stopwatch":
+                opened = Timed(self._cuda, self._load, header)
+                self._stopwatches[header["stopwatch"]] = opened
+                return {"cublas": opened.has_cublas}, []
+            case "sample":
+                stopwatch = self._stopwatches[header["stopwatch"]]
+                return stopwatch.sample(header, tell, _flush_prints), []
+            case "close_stopwatch":
+                self._stopwatches.pop(header["stopwatch"]).close()
+                return {}, []
+            case "conditions":
+                return {"conditions": self._conditions()}, []
+        raise ValueError(f"unknown action {header['action']!r}")
+
+    def _launch(
         self, header: Mapping[str, Any], payload: memoryview, tell: Callable[..., None]
     ) -> list[Any]:
         """Copy the operands to the GPU, run the kernel, copy them back."""
         cuda = self._cuda
-        self._own_context()
-        kernel = self._load(header["cubin"], header["kernel"], header["dynamic_shared"])
+        self._module, kernel = self._load(
+            header["cubin"], header["kernel"], header["dynamic_shared"]
+        )
         images = _split(payload, [operand["words"] for operand in header["operands"]])
         blocks, addresses = [], []
         try:
@@ -150,14 +184,19 @@ class _Gpu:
         _flush_prints()
         tell("finished", seconds=end.time_since(start) * 1e-3)
 
-    def _load(self, cubin: str, kernel: str, dynamic_shared: int) -> Any:
-        """The kernel of a module loaded anew, so that no launch sees what another one left."""
-        self._module = self._cuda.module_from_file(cubin)
-        function = self._module.get_function(kernel)
+    def _load(self, cubin: str, kernel: str, dynamic_shared: int) -> tuple[Any, Any]:
+        """A module loaded anew and its kernel, so that nobody sees what another one left."""
+        module = self._cuda.module_from_file(cubin)
+        function = module.get_function(kernel)
         if dynamic_shared > 0:  # more than 48 KiB need this permission
             attribute = self._cuda.function_attribute.MAX_DYNAMIC_SHARED_SIZE_BYTES
             function.set_attribute(attribute, dynamic_shared)
-        return function
+        return module, function
+
+    def _conditions(self) -> dict[str, Any] | None:
+        if self._nvml is None:
+            self._nvml = conditions.find(str(self._device.pci_bus_id()))
+        return self._nvml.read() if self._nvml else None
 
     def _own_context(self) -> None:
         """The primary context: the one that libraries and profilers share."""

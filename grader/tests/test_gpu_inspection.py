@@ -10,8 +10,9 @@ import pytest
 from grader import toolchain
 from grader.device import LaunchConfig
 from grader.finding import GraderFault
-from grader.gpu import cubin, inspection, ptx
+from grader.gpu import cubin, inspection, ptx, sass
 from grader.tests.gpu_samples import NAME, submission
+from grader.toolchain import Nvcc
 
 PTX = f"""\
 // comment: mma.sync.aligned
@@ -58,6 +59,13 @@ def test_kernels_are_entries_and_device_functions_are_not() -> None:
         ("{wmma.load.a.sync.aligned.row.m16n16k8.global.tf32 {%r1}, [%rd1];}", "wmma.load"),
         ("@%p1 wgmma.mma_async.sync.aligned.m64n8k8.f32.tf32.tf32 {%f1};", "wgmma.mma_async"),
         ("tcgen05.mma.cta_group::1.kind::tf32 [%r1];", "tcgen05.mma"),
+        # However a kernel spells it: all of these are what ptxas takes.
+        ("mma .sync .aligned.m16n8k8.row.col.f32.tf32.tf32.f32 {%f1};", "mma.sync"),
+        ("mma\f\t.sync.aligned.m16n8k8 {%f1};", "mma.sync"),
+        ("mma/* wait */.sync/**/.aligned.m16n8k8 {%f1};", "mma.sync"),
+        ("mma// wait\n\t.sync.aligned.m16n8k8 {%f1};", "mma.sync"),
+        ('.pragma "x\\"; mma.sync.aligned.m16n8k8 {%f1}; .pragma "y";', "mma.sync"),
+        ('.pragma "//"; mma.sync.aligned.m16n8k8 {%f1};', "mma.sync"),
     ],
 )
 def test_tensor_core_instructions_are_found_with_their_line(text: str, what: str) -> None:
@@ -67,10 +75,77 @@ def test_tensor_core_instructions_are_found_with_their_line(text: str, what: str
 
 
 @pytest.mark.parametrize(
-    "text", ["fma.rn.f32 %f1, %f2;", "// wmma.load", "/* mma.sync */ ret;", "call my_mma.x;"]
+    "text",
+    [
+        "fma.rn.f32 %f1, %f2;",
+        "// wmma.load",
+        "/* mma.sync */ ret;",
+        "call my_mma.x;",
+        "// a comment goes on\r mma.sync.aligned {%f1};",
+        '.pragma "a string goes on\n mma.sync.aligned";',
+        ".global .align 4 .f32 mma;",
+    ],
 )
 def test_other_instructions_comments_and_names_are_not_tensor_cores(text: str) -> None:
     assert inspection.tensor_cores(with_instruction(text), submission("")) == ()
+
+
+def test_a_quote_behind_a_carriage_return_hides_nothing(tmp_path: Path) -> None:
+    kept = tmp_path / "kernel.ptx"
+    hidden = '// a\r"\n\tmma.sync.aligned.m16n8k8 {%f1}; // "'
+    kept.write_bytes(with_instruction(hidden).encode())
+    assert inspection.tensor_cores(ptx.read(kept), submission("")) != ()
+
+
+SASS = f"""\
+\t.section\t.text.matmul_tiled,"ax",@progbits
+\t//## File "/tmp/new-x/{NAME}", line 7
+        /*0150*/                   LDG.E R15, desc[UR4][R10.64+0x110] ;
+\t//## File "/opt/include/crt/mma.hpp", line 626
+        /*0160*/              @!P0 INSTRUCTION
+        /*0180*/                   EXIT ;
+"""
+
+
+@pytest.mark.parametrize(
+    "what",
+    ["HMMA.16816.F32.BF16", "IMMA.16816.S8.S8", "HGMMA.64x8x8.F32.TF32", "UTCHMMA", "DMMA.884"],
+)
+def test_tensor_core_code_is_found_with_its_line(what: str) -> None:
+    text = SASS.replace("INSTRUCTION", f"{what} R16, R4.reuse, R12, RZ ;")
+    assert sass.tensor_instruction(text, NAME) == (what, 7)
+
+
+def test_other_code_is_none_of_tensor_cores() -> None:
+    text = SASS.replace("INSTRUCTION", "FFMA R16, R4, R12, RZ ;").replace("_tiled", "_HMMA")
+    assert sass.tensor_instruction(text, NAME) is None
+
+
+def toolkit(folder: Path, script: str, name: str = "nvdisasm") -> Nvcc:
+    """A toolkit whose disassembler is this shell script."""
+    (folder / "bin").mkdir()
+    program = folder / "bin" / name
+    program.write_text(f"#!/bin/sh\n{script}\n")
+    program.chmod(0o755)
+    return Nvcc(folder / "bin" / "nvcc", (13, 0), folder, "the test", (90,))
+
+
+@pytest.mark.parametrize("name", ["nvdisasm", "cuobjdump"])
+def test_the_disassembler_beside_nvcc_is_asked(tmp_path: Path, name: str) -> None:
+    compiler = toolkit(tmp_path, "echo '        /*0160*/    HMMA.1688.F32.TF32 R4 ;'", name)
+    [finding] = inspection.tensor_code(tmp_path / "kernel.cubin", compiler, submission(""))
+    assert (finding.kind, finding.facts) == ("tensor_cores", {"what": "HMMA.1688.F32.TF32"})
+
+
+@pytest.mark.parametrize("script", ["exit 1", "kill -9 $$", "printf '\\377\\n'"])
+def test_a_disassembler_that_fails_finds_nothing(tmp_path: Path, script: str) -> None:
+    compiler = toolkit(tmp_path, script)
+    assert inspection.tensor_code(tmp_path / "kernel.cubin", compiler, submission("")) == ()
+
+
+def test_a_toolkit_without_a_disassembler_leaves_it_to_the_ptx(tmp_path: Path) -> None:
+    compiler = Nvcc(tmp_path / "bin" / "nvcc", (13, 0), tmp_path, "the test", (90,))
+    assert inspection.tensor_code(tmp_path / "kernel.cubin", compiler, submission("")) == ()
 
 
 def test_a_kernel_is_placed_on_its_own_line_of_the_students_file() -> None:

@@ -38,9 +38,24 @@ def fail(code, name, stage, sticky):
         os._exit(0)
 
 say("hello", name="Fake", uuid="fake", driver="1", cuda="13.0", compute_capability=[9, 0],
-    memory_bytes=1, l2_bytes=1, multiprocessors=1, shared_per_block_optin=232448)
+    memory_bytes=1, l2_bytes=1, multiprocessors=1, shared_per_block_optin=232448,
+    clock_khz=1, memory_clock_khz=1, memory_bus_bits=1)
 while (request := _receive(0)) is not None:
+    if request.header["action"] == "memory":
+        if os.path.exists("LOST"):
+            fail(100, "CUDA_ERROR_NO_DEVICE", "setup", False)
+        else:
+            say("result", free_bytes=1 << 34)
+        continue
     behaviour = request.header["kernel"]
+    if behaviour == "lost":
+        open("LOST", "w").close()
+        say("launching")
+        fail(719, "CUDA_ERROR_LAUNCH_FAILED", "launching", True)
+    if behaviour == "lost and silent":
+        open("LOST", "w").close()
+        say("launching")
+        time.sleep(600)
     if behaviour == "full":
         fail(2, "CUDA_ERROR_OUT_OF_MEMORY", "setup", False)
         continue
@@ -75,7 +90,7 @@ def device(tmp_path: Path) -> Iterator[GpuDevice]:
     with GpuDevice(
         course.target("H200"),
         tmp_path / "cache",
-        worker=(sys.executable, "-c", FAKE),
+        worker=(sys.executable, "-c", FAKE.replace("LOST", str(tmp_path / "lost"))),
         lock_folder=tmp_path / "lock",
     ) as opened:
         yield opened
@@ -137,6 +152,16 @@ def test_a_hang_is_a_timeout_and_the_worker_is_killed(device: GpuDevice) -> None
     with pytest.raises(ProcessLookupError):
         os.kill(before, 0)
     assert worker_of(device) != before
+
+
+@pytest.mark.parametrize("how", ["lost", "lost and silent"])
+def test_a_gpu_that_is_lost_during_a_launch_blames_no_kernel(
+    device: GpuDevice, tmp_path: Path, how: str
+) -> None:
+    with pytest.raises(GraderFault, match=r"CUDA_ERROR_NO_DEVICE.*not about your kernel. Next:"):
+        run(device, how, timeout_s=0.3)
+    (tmp_path / "lost").unlink()  # it is back
+    assert run(device, "good").findings == ()
 
 
 def test_a_worker_that_dies_is_our_fault_and_is_replaced(device: GpuDevice) -> None:

@@ -90,6 +90,44 @@ def test_a_build_that_fails_says_why_and_breaks_nothing(
     assert "the simulator works" in shown
 
 
+def fail(*arguments: object, **options: object) -> None:
+    raise GraderFault("pip failed:\n  no matching distribution\n")
+
+
+def test_packages_that_only_show_something_are_not_missed(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("importlib.util.find_spec", lambda name: None)
+    monkeypatch.setattr(packages, "_pip", fail)
+    told = packages.install_timing(None)
+    assert told.startswith("not installed. pip failed:")
+    assert told.endswith("Speed is graded without them.")
+
+
+def test_without_pycuda_nothing_that_needs_it_is_installed(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr("importlib.util.find_spec", lambda name: None)
+    monkeypatch.setattr(packages, "find_driver", lambda: Driver(problem="no NVIDIA driver"))
+    monkeypatch.setattr(packages, "_pip", fail)
+    assert packages.main(["pycuda"]) == 0
+    assert "cuBLAS" not in capsys.readouterr().out
+
+
+def test_a_wheelhouse_is_whole_without_what_only_shows_something(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    asked = []
+
+    def download(*arguments: str) -> None:
+        asked.append(Path(arguments[-1]).name)
+        if asked[-1] == packages.TIMING:
+            fail()
+
+    monkeypatch.setattr(packages, "_pip", download)
+    packages.download(tmp_path, "3.12", "aarch64")
+    assert asked == [*packages.WHEELS, packages.PYCUDA, packages.TIMING]
+    assert "without cuBLAS and NVML" in capsys.readouterr().out
+
+
 def test_the_build_is_told_the_toolkits_own_headers_and_to_leave_curand_out() -> None:
     settings: dict[str, object] = {}
     exec(packages.build_settings(NVCC, ["/tmp/it's here"]), settings)
