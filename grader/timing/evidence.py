@@ -1,0 +1,90 @@
+"""What a calibration measured: the speed-up of every kernel at every shape, round by round."""
+
+from __future__ import annotations
+
+import statistics
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from grader.problems.matmul import Shape
+from grader.timing.calibration import Thresholds
+from grader.timing.derivation import carry_over, derive
+from grader.timing.kernels import Kernel, Role
+from grader.timing.shapes import Kind, shape_of
+
+
+@dataclass(frozen=True)
+class Row:
+    """One kernel at one shape. `rounds` are medians over the pairs of a round, `seconds` and
+    `baseline_s` medians over the rounds."""
+
+    kernel: Kernel
+    shape: Shape
+    rounds: tuple[float, ...]
+    seconds: float
+    baseline_s: float
+
+    @property
+    def speedup(self) -> float:
+        return statistics.median(self.rounds)
+
+    @property
+    def spread(self) -> float:
+        """Between the fastest and the slowest round, relative to the slowest."""
+        return max(self.rounds) / min(self.rounds) - 1
+
+
+@dataclass(frozen=True)
+class Gap:
+    """Between the reference and the fastest kernel that lacks what the exercise teaches."""
+
+    reference: Row
+    next_worse: Row
+
+    @property
+    def width(self) -> float:
+        """The slowest round of the reference over the fastest of the other kernel."""
+        return min(self.reference.rounds) / max(self.next_worse.rounds)
+
+
+@dataclass(frozen=True)
+class ExerciseEvidence:
+    """One exercise: all rows, and the size that is graded."""
+
+    name: str
+    size: int
+    rows: tuple[Row, ...]
+
+    def at(self, shape: Shape) -> tuple[Row, ...]:
+        """The rows of a shape, fastest kernel first."""
+        found = [row for row in self.rows if row.shape == shape]
+        return tuple(sorted(found, key=lambda row: -row.speedup))
+
+    @property
+    def gap(self) -> Gap:
+        """At the square, which decides whether speed tells kernels apart."""
+        rows = self._graded(Kind.SQUARE)
+        slower = [row for row in rows if row.kernel.role is Role.SLOWER]
+        return Gap(self.reference(Kind.SQUARE), max(slower, key=lambda row: max(row.rounds)))
+
+    def reference(self, kind: Kind) -> Row:
+        """The solution at the graded shape of this kind."""
+        return next(row for row in self._graded(kind) if row.kernel.role is Role.REFERENCE)
+
+    @property
+    def thresholds(self) -> Mapping[Kind, Thresholds]:
+        """Of both kinds of shape; none where the square shows no gap."""
+        gap = self.gap
+        best, worse = min(gap.reference.rounds), max(gap.next_worse.rounds)
+        square = derive(best, worse, self._speedups(Kind.SQUARE))
+        if square is None:
+            return {}
+        elsewhere = min(self.reference(Kind.RAGGED).rounds)
+        ragged = carry_over(square, best, elsewhere, self._speedups(Kind.RAGGED))
+        return {Kind.SQUARE: square, Kind.RAGGED: ragged}
+
+    def _graded(self, kind: Kind) -> tuple[Row, ...]:
+        return self.at(shape_of(kind, self.size))
+
+    def _speedups(self, kind: Kind) -> tuple[float, ...]:
+        return tuple(row.speedup for row in self._graded(kind))

@@ -1,0 +1,165 @@
+"""Measures the kernels of a calibration, round after round; refuses to do so beside other work."""
+
+from __future__ import annotations
+
+import statistics
+from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import closing
+from dataclasses import dataclass
+
+from grader.device import Build
+from grader.finding import GraderFault, KernelFault
+from grader.messages import say
+from grader.problems.matmul import Shape
+from grader.timing import quiet
+from grader.timing.device import TimingDevice
+from grader.timing.evidence import ExerciseEvidence, Row
+from grader.timing.kernels import Kernel
+from grader.timing.measurement import warm_up
+from grader.timing.sample import Contestant
+from grader.timing.session import Pair, Session
+from grader.timing.shapes import LONGEST_BASELINE_S, Kind, shape_of
+
+_COMPILERS = 8  # at once
+# A desktop that draws, a process that ends: a round is taken again, not a whole calibration.
+_TRIES = 4
+# Rounds of one kernel at its graded size agree within this, or the GPU is not quiet. Thresholds
+# stand further than this from every kernel.
+STEADY = 0.03
+
+
+class NotQuiet(GraderFault):
+    """The GPU is not quiet enough to be calibrated; the text says what shows it."""
+
+    def __init__(self, why: str) -> None:
+        super().__init__(
+            f"The GPU is not quiet: {why}. No calibration was written. Next: end other work on it "
+            "(nvidia-smi shows it), then: make calibrate"
+        )
+
+
+@dataclass(frozen=True)
+class Taken:
+    """One round of one kernel at one shape."""
+
+    speedup: float
+    seconds: float
+    baseline_s: float
+
+
+@dataclass(frozen=True)
+class Calibrator:
+    """`tell` gets one line whenever a part is done; `key` seeds contents and orders."""
+
+    device: TimingDevice
+    key: int
+    rounds: int
+    pairs: int
+    tell: Callable[[str], None]
+
+    def builds(self, kernels: Sequence[Kernel]) -> Mapping[Kernel, Build]:
+        """Compile every kernel; raises GraderFault for one that cannot be launched here."""
+        self.device.describe()  # finds compiler and GPU, once for all
+        with ThreadPoolExecutor(_COMPILERS) as pool:
+            made = pool.map(lambda one: self.device.build(one.exercise, one.submission), kernels)
+            built = dict(zip(kernels, made, strict=True))
+        for kernel, build in built.items():
+            if build.artifact is None:
+                why = build.unsupported or say(build.findings[0])
+                raise GraderFault(f"{kernel.exercise.name}, {kernel.name}: cannot be used: {why}")
+        return built
+
+    def sizes(self, build: Build, sizes: Sequence[int]) -> dict[int, float]:
+        """The baseline's seconds for every size that may be graded here, smallest first."""
+        known: dict[int, float] = {}
+        for size in sizes:
+            shape = shape_of(Kind.SQUARE, size)
+            smaller = max(known, default=size)
+            expected_s = known.get(smaller, 0.0) * (size / smaller) ** 3
+            if expected_s > LONGEST_BASELINE_S or not self.device.fits(shape):
+                break
+            taken_s = self._baseline_s(build, shape)
+            if taken_s <= LONGEST_BASELINE_S:
+                known[size] = taken_s
+        if not known:
+            raise GraderFault(
+                f"Not even {sizes[0]} x {sizes[0]} can be timed on this GPU: memory is taken, or "
+                f"the baseline takes over {LONGEST_BASELINE_S:g} s. Next: nvidia-smi"
+            )
+        return known
+
+    def exercise(
+        self, name: str, builds: Mapping[Kernel, Build], sizes: Sequence[int]
+    ) -> ExerciseEvidence:
+        """All kernels of one exercise at these sizes and at the largest one's ragged neighbour."""
+        shapes = [shape_of(Kind.SQUARE, size) for size in sizes]
+        shapes.append(shape_of(Kind.RAGGED, sizes[-1]))
+        taken: dict[tuple[Kernel, Shape], list[Taken]] = {}
+        for number in range(1, self.rounds + 1):
+            for kernel, build in builds.items():
+                for shape in shapes:
+                    try:
+                        one = self._round(build, shape, number)
+                    except KernelFault as fault:
+                        told = f"{name}, {kernel.name}: {say(fault.findings[0])}"
+                        raise GraderFault(told) from None
+                    taken.setdefault((kernel, shape), []).append(one)
+            self.tell(f"{name}: round {number} of {self.rounds}")
+        rows = tuple(_row(kernel, shape, found) for (kernel, shape), found in taken.items())
+        evidence = ExerciseEvidence(name, sizes[-1], rows)
+        check_steady(evidence)
+        return evidence
+
+    def _round(self, build: Build, shape: Shape, number: int) -> Taken:
+        """Loaded anew, as in a grading of its own. Raises NotQuiet after several tries."""
+        why = ""
+        for again in range(_TRIES):
+            key = self.key + number * _TRIES + again
+            with closing(self.device.stopwatch(build, shape, key)) as watch:
+                session = Session(watch, key)
+                warm_up(session)
+                pairs = [session.pair() for _ in range(self.pairs)]
+                conditions = session.conditions()
+            why = _why_not_quiet(pairs)
+            if not why and not quiet.slowdown(conditions):
+                return Taken(
+                    statistics.median(pair.ratio for pair in pairs),
+                    statistics.median(pair.student.seconds for pair in pairs),
+                    statistics.median(pair.baseline.seconds for pair in pairs),
+                )
+            why = why or f"{quiet.slowdown(conditions)} at {shape}"
+        raise NotQuiet(why)
+
+    def _baseline_s(self, build: Build, shape: Shape) -> float:
+        with closing(self.device.stopwatch(build, shape, self.key)) as watch:
+            session = Session(watch, self.key)
+            return min(session.sample(Contestant.BASELINE).seconds for _ in range(3))
+
+
+def _why_not_quiet(pairs: Sequence[Pair]) -> str:
+    if away := [pair for pair in pairs if quiet.is_away(pair)]:
+        gap_s = max(pair.longest_gap_s for pair in away)
+        return f"right before a launch it was away for {gap_s * 1e3:.2g} ms"
+    return ""
+
+
+def check_steady(evidence: ExerciseEvidence) -> None:
+    """Raises NotQuiet where the rounds of one kernel disagree at a graded shape."""
+    for kind in Kind:
+        for row in evidence.at(shape_of(kind, evidence.size)):
+            if row.spread > STEADY:
+                raise NotQuiet(
+                    f"rounds of {evidence.name}, {row.kernel.name}, {row.shape} differ by "
+                    f"{100 * row.spread:.1f} %"
+                )
+
+
+def _row(kernel: Kernel, shape: Shape, taken: Sequence[Taken]) -> Row:
+    return Row(
+        kernel,
+        shape,
+        tuple(one.speedup for one in taken),
+        statistics.median(one.seconds for one in taken),
+        statistics.median(one.baseline_s for one in taken),
+    )

@@ -1,0 +1,39 @@
+"""The shapes that are timed: a large square, and its ragged neighbour."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from enum import StrEnum
+
+from grader.device import LaunchConfig
+from grader.problems.matmul import Shape
+
+# Long enough that nothing but the kernel counts, short enough for dozens of launches in a grading.
+LONGEST_BASELINE_S = 0.1
+
+
+class Kind(StrEnum):
+    """Which of the two shapes."""
+
+    SQUARE = "square"
+    RAGGED = "ragged"
+
+
+def shape_of(kind: Kind, size: int) -> Shape:
+    """The ragged one is no multiple of 2 along K, of 4 nowhere, and has three different sizes."""
+    if kind is Kind.SQUARE:
+        return Shape(size, size, size)
+    return Shape(size - 1, size + 1, size - 3)
+
+
+def whole_tiles(shape: Shape, config: LaunchConfig) -> Shape:
+    """The smallest shape of whole tiles that encloses this one."""
+    tiles = (config.tile_m, config.tile_n, config.tile_k)
+    return Shape(*(-(-size // tile) * tile for size, tile in zip(shape, tiles, strict=True)))
+
+
+def largest(sizes: Sequence[int], seconds: Mapping[int, float], fits: Callable[[int], bool]) -> int:
+    """The largest size whose baseline is known to end in time and that fits; the smallest of
+    `sizes` when none does."""
+    good = [s for s in sizes if seconds.get(s, 1.0) <= LONGEST_BASELINE_S and fits(s)]
+    return max(good, default=min(sizes))
