@@ -1,1 +1,1 @@
-"""How fast the simulator is: `python -m grader bench`."""
+"""How fast kernels are, and how fast the simulator is: `python -m grader bench`."""

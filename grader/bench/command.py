@@ -6,8 +6,9 @@ import argparse
 import json
 
 from grader import course
-from grader.bench import oclgrind, simulator, table
+from grader.bench import kernels, oclgrind, simulator, table
 from grader.bench.outcome import Outcome, compose
+from grader.checks import devices
 from grader.cli import OK
 from grader.commands import exercises
 from grader.exercise import PROJECT, load_all
@@ -17,16 +18,25 @@ from grader.toolchain import host_compiler
 
 
 def main(options: argparse.Namespace) -> int:
-    """Measure and print; exit status 0 whatever the speed: the machine may be a slow one."""
+    """One kernel where an exercise is named; else the simulator, and on a GPU all kernels first.
+
+    Exit status 0 whatever the speed: the machine may be a slow one. 1 where a kernel is wrong.
+    """
+    if options.exercise is not None and not options.simulator:
+        return kernels.one(options)
+    plain = is_plain(options.plain)
+    screen = console(plain)
+    status = OK
+    if not (options.simulator or options.json) and "gpu" in devices.choose(options.device).kinds:
+        status = kernels.all_of_them(options, screen, plain)
     chosen = exercises(options.exercise, graded=True)
     subjects = (*simulator.solutions(chosen), simulator.comparison(load_all(PROJECT)))
     outcome = measure(subjects, options.compiler, with_oclgrind=True)
     if options.json:
         print(json.dumps(compose(outcome), indent=1))
     else:
-        plain = is_plain(options.plain)
-        table.print_outcome(outcome, console(plain), plain)
-    return OK
+        table.print_outcome(outcome, screen, plain)
+    return status
 
 
 def measure(
@@ -38,12 +48,12 @@ def measure(
 ) -> Outcome:
     """The last of `subjects` is the kernel that Oclgrind runs, too."""
     compiler, target = host_compiler(family), course.load(PROJECT).target
-    kernels = tuple(simulator.measure(one, compiler, target, shape, repeats) for one in subjects)
+    measured = tuple(simulator.measure(one, compiler, target, shape, repeats) for one in subjects)
     tool = oclgrind.find() if with_oclgrind else None
     version = ".".join(map(str, compiler.version))
     return Outcome(
         f"{compiler.family} {version}",
         str(shape),
-        kernels,
+        measured,
         oclgrind.measure(tool, repeats) if tool else None,
     )

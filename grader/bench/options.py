@@ -4,20 +4,53 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Callable
+from pathlib import Path
 
 _DESCRIPTION = """\
-Measures the simulator, in processor time of one core, so that other work on the machine changes
-little: multiply-adds a second with all observers off and on, and the time to compile and link.
-Where Oclgrind is installed, it runs the same kernel in OpenCL for comparison.
+With --exercise: how fast that kernel is on the GPU, from 512 to 8192 and for ragged shapes, beside
+a naive kernel, NumPy and cuBLAS, and under the roofline; as a table and a picture. Without a GPU:
+its counters and what the roofline allows. A kernel that is wrong is not measured.
+
+Without --exercise, or with --simulator: how fast the simulator is, in processor time of one core,
+beside Oclgrind where that is installed; on a GPU all four kernels first, in a line each.
 """
 
 
 def add_parser(add: Callable[..., argparse.ArgumentParser]) -> None:
     """The options of the verb; `add` is add_parser of the command line's verbs."""
     parser = add(
-        "bench", help="how fast the simulator is on this machine", description=_DESCRIPTION
+        "bench",
+        help="how fast a kernel is, and how fast the simulator is",
+        description=_DESCRIPTION,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
     )
-    parser.add_argument("--exercise", metavar="EX", help="only this one: 02_tiled, 02 or tiled")
+    add_subject(parser)
+    parser.add_argument(
+        "--svg", type=Path, metavar="FILE", help="default: results/bench_NN_name.svg"
+    )
+    parser.add_argument("--simulator", action="store_true", help="measure the simulator itself")
+    parser.add_argument("--compiler", choices=("g++", "clang++"), help="of the simulator")
+
+
+def add_subject(parser: argparse.ArgumentParser) -> None:
+    """Which kernel is measured, where, and how that is shown; `sweep` has these, too."""
+    parser.add_argument("folder", nargs="?", type=Path, metavar="DIR", help="default: starter")
+    parser.add_argument("--solutions", action="store_true", help="the reference solutions")
+    parser.add_argument("--exercise", metavar="EX", help="this one: 02_tiled, 02 or tiled")
+    parser.add_argument("--shape", metavar="MxNxK", help="time only this shape")
+    parser.add_argument(
+        "--device", choices=("auto", "simulator", "gpu"), default="auto", help="default: auto"
+    )
+    parser.add_argument("--seed", type=_seed, metavar="N", help="of the matrices")
     parser.add_argument("--json", action="store_true", help="print everything as data")
     parser.add_argument("--plain", action="store_true", help="no colours, no table")
-    parser.add_argument("--compiler", choices=("g++", "clang++"), help="default: the first found")
+
+
+def _seed(text: str) -> int:
+    seed = int(text, 0)
+    if not 0 <= seed < 2**64:
+        raise argparse.ArgumentTypeError("a seed is a number from 0 to 2^64 - 1")
+    return seed
+
+
+_seed.__name__ = "seed"  # what argparse calls the type in its errors

@@ -51,9 +51,11 @@ class Subject:
 
 
 def solutions(exercises: Sequence[Exercise]) -> tuple[Subject, ...]:
+    """The reference solutions; a student's copy has none."""
     return tuple(
         Subject(one.name, one, submission.read(one.folder / "solution.cu", one, one.folder))
         for one in exercises
+        if (one.folder / "solution.cu").is_file()
     )
 
 

@@ -13,7 +13,7 @@ from grader.bench.outcome import Goal, Outcome, goals
 from grader.report.line import Line, line, show
 
 _UNIT = "million multiply-adds/s"
-_GPU = "The GPU part of bench comes in a later version."
+_KERNELS = "How fast a kernel of yours is: make bench EX=tiled"
 
 
 def print_outcome(outcome: Outcome, screen: Console, plain: bool) -> None:
@@ -69,7 +69,7 @@ def closing_lines(outcome: Outcome) -> Iterator[Line]:
         yield line(f"Oclgrind ran {SIZE}x{SIZE}x{SIZE}; its observers on: {options}.")
     else:
         yield line(f"Oclgrind cannot be compared with here. It needs the packages {PACKAGES}.")
-    yield line(_GPU)
+    yield line(_KERNELS)
 
 
 def _word(goal: Goal) -> tuple[str, str]:

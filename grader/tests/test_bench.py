@@ -65,7 +65,7 @@ def test_every_kernel_is_shown_with_its_numbers(plain: bool) -> None:
     assert "million multiply-adds/s" in text
     assert ": reached" in text
     assert ": not reached" in text
-    assert "The GPU part of bench comes in a later version." in text
+    assert "How fast a kernel of yours is: make bench EX=tiled" in text
 
 
 def test_json_holds_every_number_and_target() -> None:
@@ -91,6 +91,11 @@ def test_a_tiny_run_measures_a_solution_and_the_compared_kernel() -> None:
     for kernel in outcome.kernels:
         assert min(kernel.on_per_s, kernel.off_per_s) > 0
         assert kernel.build_s > 0
+
+
+def test_a_copy_without_solutions_measures_the_compared_kernel_alone(tmp_path: Path) -> None:
+    exercises = [exercise for exercise in load_all(PROJECT) if exercise.graded]
+    assert simulator.solutions([replace(one, folder=tmp_path) for one in exercises]) == ()
 
 
 def test_a_launch_takes_processor_time_that_grows_with_its_work() -> None:
@@ -135,4 +140,6 @@ def test_an_oclgrind_that_fails_is_none(tmp_path: Path, monkeypatch: pytest.Monk
 
 def test_bench_does_not_take_an_unknown_exercise(capsys: pytest.CaptureFixture[str]) -> None:
     assert cli.main(["bench", "--exercise", "tield"]) == cli.ERROR
+    assert "tiled" in capsys.readouterr().err
+    assert cli.main(["bench", "--simulator", "--exercise", "tield"]) == cli.ERROR
     assert "tiled" in capsys.readouterr().err

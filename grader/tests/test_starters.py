@@ -25,7 +25,7 @@ ANSWERS = {
     "01_naive": ("blockIdx.y * blockDim.y", "row >= M", "A[row * K + k]", "C[row * N + col] = sum"),
     "02_tiled": ("__shared__", "__syncthreads()", "As[ty][k]"),
     "03_padded": ("TILE + 1", "Bs[tx][k]"),
-    "04_tuned": ("float4 ", "__syncthreads()", "As[2]", "+ 64", "C[row * N"),
+    "04_tuned": ("float4 ", "__syncthreads()", "As[2]", "WARP_M", "C[row * N"),
 }
 
 SOLUTION = """\

@@ -1,0 +1,183 @@
+"""The picture of `bench`: a kernel under the roofline, and its throughput over the size."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from grader.bench.chart import Panel, Point, decades, doublings, rule
+from grader.bench.clock import Row, Timed
+from grader.bench.preparation import Counted
+from grader.bench.roofline import Roof, best_intensity, naive_bytes, operations
+from grader.inspect.svg import EDGE, INK, PALE_INK, WHITE, document, text
+from grader.timing.roofline import gflops
+
+_TOP, _HEIGHT = 78.0, 290.0
+_LEFT, _WIDTH, _BETWEEN = 82.0, 400.0, 104.0
+_BLUE, _ORANGE, _GREEN = "#0969da", "#bc4c00", "#1a7f37"
+_OPERATIONS = "operations for each byte moved"
+_SPEED = "GFLOP/s"
+
+
+@dataclass(frozen=True)
+class Subject:
+    """What the picture is about. `rows` is empty without a GPU."""
+
+    title: str
+    counted: Counted | None
+    roof: Roof | None
+    rows: tuple[Row, ...] = ()
+
+    @property
+    def timed(self) -> list[Timed]:
+        return [row for row in self.rows if isinstance(row, Timed)]
+
+    @property
+    def squares(self) -> list[Timed]:
+        return sorted(
+            (row for row in self.timed if len(set(row.shape)) == 1), key=lambda row: row.shape
+        )
+
+
+def draw(subject: Subject) -> str | None:
+    """The picture as SVG; None where there is nothing to draw."""
+    panels = []
+    left = _LEFT
+    if subject.roof and (subject.counted or subject.timed):
+        panels.append(list(_roofline(subject, subject.roof, left)))
+        left += _WIDTH + _BETWEEN
+    if len(subject.squares) > 1:
+        panels.append(list(_throughput(subject, left)))
+        left += _WIDTH + _BETWEEN
+    if not panels:
+        return None
+    width = left - _BETWEEN + 30
+    notes = _notes(subject)
+    head = text(20, 30, subject.title, 16, weight="bold")
+    bottom = _TOP + _HEIGHT + 70
+    foot = [text(20, bottom + 18 * i, note, 12, fill=PALE_INK) for i, note in enumerate(notes)]
+    shapes = [head, *(shape for panel in panels for shape in panel), *foot]
+    return document(width, bottom + 18 * len(notes), subject.title, shapes)
+
+
+@dataclass(frozen=True)
+class _Mark:
+    """A kernel in the roofline: how its traffic was counted, and how fast it is or could be."""
+
+    name: str
+    point: Point
+    color: str
+    measured: bool
+
+
+def _roofline(subject: Subject, roof: Roof, left: float) -> Iterator[str]:
+    marks = list(_marks(subject, roof))
+    # From below every kernel here to well past the ridge.
+    across = decades(_OPERATIONS, [0.2, 4 * roof.ridge, *(mark.point[0] for mark in marks)])
+    slope = roof.attainable_gflops(across.low)
+    up = decades(_SPEED, [slope, *(mark.point[1] for mark in marks)], roof.peak_gflops)
+    panel = Panel(left, _TOP, _WIDTH, _HEIGHT, across, up)
+    yield from panel.frame(f"Roofline of {roof.name}")
+    yield panel.curve(
+        [(across.low, slope), (roof.ridge, roof.peak_gflops), (across.high, roof.peak_gflops)], INK
+    )
+    _, y = panel.place((roof.ridge, roof.peak_gflops))
+    yield text(left + _WIDTH - 6, y - 7, f"{roof.peak_gflops:,.0f} GFLOP/s", 11, "end")
+    at = 2 * across.low  # right below the slope there is room
+    x, y = panel.place((at, roof.attainable_gflops(at)))
+    yield text(x + 8, y + 14, f"{roof.memory_gb_per_s:,.0f} GB/s", 11)
+    for mark in marks:
+        yield from _dot(panel, mark, roof)
+
+
+def _dot(panel: Panel, mark: _Mark, roof: Roof) -> Iterator[str]:
+    """The dot, its name on the side where the roof is not, and its way to the roof."""
+    x, y = panel.place(mark.point)
+    _, above = panel.place((mark.point[0], roof.attainable_gflops(mark.point[0])))
+    yield rule((x, y), (x, above), mark.color, 1, "2 3")
+    yield panel.dot(mark.point, mark.color if mark.measured else WHITE, mark.color)
+    words = f"{mark.name}: {mark.point[1]:,.0f}" if mark.measured else mark.name
+    if y < above:  # over the slope
+        yield text(x - 9, y + 4, words, 12, "end", "bold", mark.color)
+    elif x > panel.x + 0.8 * panel.width:
+        yield text(x - 9, y + 18, words, 12, "end", "bold", mark.color)
+    else:
+        yield text(x + 9, y + 18, words, 12, "start", "bold", mark.color)
+
+
+def _marks(subject: Subject, roof: Roof) -> Iterator[_Mark]:
+    """With times: as fast as measured. Without: as fast as the roof allows."""
+    largest = max(subject.timed, key=lambda row: operations(row.shape), default=None)
+    if subject.counted is not None:
+        shape, counters = subject.counted.shape, subject.counted.counters
+        intensity = counters.arithmetic_intensity(shape)
+        naive = operations(shape) / naive_bytes(shape)
+        speed = largest.gflops if largest else roof.attainable_gflops(intensity)
+        base = (
+            gflops(largest.shape, largest.baseline_s) if largest else roof.attainable_gflops(naive)
+        )
+        yield _Mark("naive", (naive, base), _ORANGE, largest is not None)
+        yield _Mark("this kernel", (intensity, speed), _BLUE, largest is not None)
+    elif largest:
+        yield _Mark("this kernel", (best_intensity(largest.shape), largest.gflops), _BLUE, True)
+
+
+def _throughput(subject: Subject, left: float) -> Iterator[str]:
+    rows = subject.squares
+    sizes = [float(row.shape.m) for row in rows]
+    lines: list[tuple[str, str, str, list[float]]] = [
+        ("this kernel", _BLUE, "", [row.gflops for row in rows]),
+        ("naive", _ORANGE, "", [gflops(row.shape, row.baseline_s) for row in rows]),
+    ]
+    for name, color, seconds in (
+        ("cuBLAS", _GREEN, [row.cublas_s for row in rows]),
+        ("NumPy", EDGE, [row.numpy_s if row.numpy_measured else 0.0 for row in rows]),
+    ):
+        if any(seconds):
+            speeds = [gflops(r.shape, s) if s else 0.0 for r, s in zip(rows, seconds, strict=True)]
+            lines.append((name, color, "6 4" if name == "cuBLAS" else "2 4", speeds))
+    known = [speed for *_, speeds in lines for speed in speeds if speed]
+    peak = subject.roof.peak_gflops if subject.roof else 0.0
+    panel = Panel(
+        left, _TOP, _WIDTH, _HEIGHT, doublings("M = N = K", sizes), decades(_SPEED, known, peak)
+    )
+    yield from panel.frame("Throughput over the size")
+    if peak:
+        _, y = panel.place((sizes[0], peak))
+        yield rule((left, y), (left + _WIDTH, y), INK, 1.5)
+        yield text(left + 6, y - 6, f"peak {peak:,.0f}", 11)
+    yield from _curves(panel, sizes, lines)
+
+
+def _curves(
+    panel: Panel, sizes: Sequence[float], lines: Sequence[tuple[str, str, str, list[float]]]
+) -> Iterator[str]:
+    ends: list[float] = []
+    for name, color, dashes, speeds in lines:
+        points = [(size, speed) for size, speed in zip(sizes, speeds, strict=True) if speed]
+        yield panel.curve(points, color, dashes)
+        yield from (panel.dot(point, color, color, 3.5) for point in points)
+        x, y = panel.place(points[-1])
+        y += 18
+        while any(abs(y - other) < 14 for other in ends):
+            y += 14
+        ends.append(y)
+        yield text(x - 4, y, name, 12, "end", "bold", color)
+
+
+def _notes(subject: Subject) -> list[str]:
+    notes = []
+    if subject.roof:
+        notes.append(f"Roof: {subject.roof}.")
+    if subject.counted:
+        at = f"as the simulator counts them at {subject.counted.shape}"
+        notes.append(f"Bytes moved: sectors between L1 and L2, {at}.")
+    if subject.timed:
+        notes.append(
+            "A kernel above its slope is helped by the caches: not every byte comes from memory."
+        )
+    else:
+        notes.append(
+            "No GPU here, so nothing was timed: a hollow dot is the most that the roof allows."
+        )
+    return notes

@@ -1,0 +1,1 @@
+"""One kernel with other constants: `python -m grader sweep`."""
