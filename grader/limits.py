@@ -9,6 +9,7 @@ Findings, all with verdict `bad_launch`; `what` names the number as LAUNCH_CONFI
 - too_much_static_shared {what: "static shared memory", value, limit}: bytes of `__shared__` arrays
 - too_much_shared {what: "shared memory of a block", value, limit, static_shared, dynamic_shared}
 - too_many_block_rows {what: "tile_m", value, limit, rows}: from `check_grid`, for one shape
+- launch_bounds {what: "block_x * block_y", value, limit, block_x, block_y}: from `check_bounds`
 
 How small a tile may be for an exercise (`min_tile_m`) is no question of launching and not asked.
 """
@@ -55,6 +56,18 @@ def check_grid(
         return ()
     facts = {"what": "tile_m", "value": block_rows, "limit": target.max_grid_y, "rows": rows}
     return _findings([("too_many_block_rows", facts)], locations)
+
+
+def check_bounds(
+    config: LaunchConfig, most_threads: int, locations: tuple[Location, ...] = ()
+) -> tuple[Finding, ...]:
+    """Whether a block has more threads than the kernel's own `__launch_bounds__` promises."""
+    threads = config.block_x * config.block_y
+    if threads <= most_threads:
+        return ()
+    block = {"block_x": config.block_x, "block_y": config.block_y}
+    facts = {"what": "block_x * block_y", "value": threads, "limit": most_threads, **block}
+    return _findings([("launch_bounds", facts)], locations)
 
 
 def _sizes(config: LaunchConfig, target: Target) -> Iterator[_Found]:

@@ -81,7 +81,8 @@ def read(path: Path, exercise: Exercise, root: Path) -> Submission:
         raise _problem(name, "invalid_utf8", facts, line) from fault
     if not text.strip():
         raise _problem(name, "empty_file", {})
-    text = text.replace("\r\n", "\n")
+    # A lone "\r" ends a line for one compiler and not for the other, and here for both.
+    text = text.replace("\r\n", "\n").replace("\r", "\n")
     return Submission(name, path, text, hashlib.sha256(data).hexdigest())
 
 
@@ -107,7 +108,7 @@ def is_starter(path: Path, exercise: Exercise) -> bool:
 
 def fingerprint(text: str) -> str:
     """SHA-256 (hex) of the text's tokens: comments and layout do not change it."""
-    plain = text.removeprefix("\ufeff").replace("\r\n", "\n")
+    plain = text.removeprefix("\ufeff").replace("\r\n", "\n").replace("\r", "\n")
     return hashlib.sha256(canonical(plain).encode()).hexdigest()
 
 

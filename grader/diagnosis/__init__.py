@@ -40,6 +40,7 @@ def _whole(evidence: Evidence) -> Iterator[Finding]:
         tiles = (evidence.config.tile_m, evidence.config.tile_n)
         partial = evidence.shape.m < tiles[0] or evidence.shape.n < tiles[1]
         yield evidence.finding("nothing_written", partial=partial, tile=list(tiles))
+    yield from patterns.unset_variables(evidence)
     yield from patterns.added_to_c(evidence)
     if evidence.finite.all() and _predictable(evidence):
         yield from precision.findings(evidence)

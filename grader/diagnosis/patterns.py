@@ -10,6 +10,11 @@ from grader.diagnosis import regions
 from grader.diagnosis.evidence import Evidence
 from grader.finding import Finding
 from grader.problems.matmul import Matrix, grid
+from grader.verdict import Verdict
+
+# What the simulator's compilers put into variables without a first value, g++ and clang++: numbers
+# that are too large to change when something is added, or NaNs that arithmetic passes on.
+_UNSET_WORDS = (0xFEFEFEFE, 0xFFFFFFFF)
 
 # Of a region of wrong values, this much at least is wrong: some sums come out right by accident.
 _WRONG_SHARE = 0.75
@@ -20,6 +25,13 @@ def zeros(evidence: Evidence) -> Iterator[Finding]:
     if evidence.agrees(np.zeros_like(evidence.expected)):
         k, tile_k = evidence.shape.k, evidence.config.tile_k
         yield evidence.finding("all_zero", k=k, tile_k=tile_k)
+
+
+def unset_variables(evidence: Evidence) -> Iterator[Finding]:
+    """What a variable without a first value holds, untouched by any sum."""
+    mask = np.isin(evidence.words, _UNSET_WORDS) & evidence.wrong
+    if mask.any():
+        yield evidence.finding("unset_variable", mask, Verdict.UNINITIALISED)
 
 
 def added_to_c(evidence: Evidence) -> Iterator[Finding]:

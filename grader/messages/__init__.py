@@ -13,7 +13,7 @@ from types import MappingProxyType
 
 from grader.exercise import Exercise
 from grader.finding import Finding
-from grader.messages import building, efficiency, files, memory, running, values
+from grader.messages import building, efficiency, files, memory, running, speed, values
 from grader.messages.wording import Template, phrases
 from grader.verdict import Verdict
 
@@ -41,6 +41,7 @@ TEXTS: Mapping[str, Template] = MappingProxyType(
         **running.TEXTS,
         **values.TEXTS,
         **efficiency.TEXTS,
+        **speed.TEXTS,
     }
 )
 

@@ -39,6 +39,30 @@ def _wrong_signature(finding: Finding) -> str:
 
 TEXTS: Mapping[str, Template] = {
     "compile_error": _compile_error,
+    "compile_too_slow": (
+        "{compiler} was still compiling after {limit_s:g} s, the limit. Which template, constant "
+        "expression or macro makes so much work?"
+    ),
+    "compile_too_large": (
+        "Compiling needs more memory or disk than is allowed. Which array, template or macro "
+        "grows so large?"
+    ),
+    "compile_gave_up": (
+        "{compiler} broke off at this file without naming a line. Compile it in halves: which one "
+        "does it?"
+    ),
+    "nested_too_deep": (
+        "Brackets stand more than {limit} deep inside one another, more than compilers can take. "
+        "Which macro or expression does that?"
+    ),
+    "undefined_name": (
+        "The file uses {name}, but neither the file nor a header it may include defines it. "
+        "Is the name spelt right, and is the body there?"
+    ),
+    "runs_before": (
+        "A variable outside the functions gets its first value from code, which a GPU does not "
+        "run. Which one has a first value that is no constant?"
+    ),
     "missing_kernel": _missing_kernel,
     "missing_config": (
         "The file has no LAUNCH_CONFIG, so the grader knows neither block nor tile. "
@@ -60,6 +84,10 @@ TEXTS: Mapping[str, Template] = {
     "too_many_threads": (
         "A block of {block_x} x {block_y} threads has {value}, the limit is {limit}. "
         "Can a thread compute more than one element instead?"
+    ),
+    "launch_bounds": (
+        "A block of {block_x} x {block_y} threads has {value}, but the kernel's __launch_bounds__ "
+        "promises at most {limit}, and a GPU then refuses to start it. Which of the two is meant?"
     ),
     "negative_shared": (
         "LAUNCH_CONFIG sets {what} to {value} bytes. Which expression gives that number?"

@@ -47,6 +47,13 @@ def _forbidden_include(finding: Finding) -> str:
     name, form = clipped(facts["header"]), facts.get("form", "header")
     if form == "probe":
         return f"{name} looks for files of the grader's machine, which is not allowed. Remove it."
+    if form == "condition":
+        return (
+            f"An #if uses {name}, which may put a name together with ##, and that is not allowed "
+            "there. Write the condition out."
+        )
+    if form == "opened":
+        return f"The compiler opened {name}, which is no file of yours. Remove what takes it in."
     if form == "incbin":
         return "An asm statement takes in another file with .incbin. Remove it."
     if form == "macro":
@@ -56,7 +63,7 @@ def _forbidden_include(finding: Finding) -> str:
     start = f"The header {name} may not be included."
     if facts.get("nearest"):
         return f"{start} Is {facts['nearest']} meant?"
-    return f"{start} Allowed are {clipped(listed(facts['allowed']), _LONGEST_LIST)}."
+    return f"{start} Use one of {clipped(listed(facts['allowed'], 'or'), _LONGEST_LIST)}."
 
 
 def _host_code(finding: Finding) -> str:
@@ -70,6 +77,18 @@ def _host_code(finding: Finding) -> str:
         f"The function {name} runs on the host, and only device code is graded. "
         "Remove it, or mark it with __device__ if the kernel calls it."
     )
+
+
+_KINDS_OF_EXTENSION = {
+    "attribute": "The attribute {name} is not allowed in a kernel. Remove it.",
+    "pragma": "The pragma {name} is not allowed in a kernel. Remove it.",
+    "builtin": "The compiler's own {name} is not allowed in a kernel. Use what CUDA offers.",
+}
+
+
+def _forbidden_extension(finding: Finding) -> str:
+    name = clipped(finding.facts["name"])
+    return _KINDS_OF_EXTENSION[finding.facts["form"]].format(name=name)
 
 
 TEXTS: Mapping[str, Template] = {
@@ -89,6 +108,23 @@ TEXTS: Mapping[str, Template] = {
     "invalid_utf8": _invalid_utf8,
     "file_too_large": _file_too_large,
     "forbidden_include": _forbidden_include,
+    "forbidden_line": lambda f: (
+        f"A {f.facts['what']} gives lines the name of another file, which is not allowed. "
+        "Remove it."
+    ),
+    "forbidden_extension": _forbidden_extension,
+    "hidden_word": lambda f: (
+        f"The macros of this file put together the word {clipped(f.facts['name'])}, which is "
+        "reserved here. Write out what the line does, without it."
+    ),
+    "reserved_name": lambda f: (
+        f"The file defines {clipped(f.facts['name'])}, a name that the machine itself needs. "
+        "Choose another name."
+    ),
+    "strange_section": (
+        "The file puts something into {name}, a part of a program that kernels do not need. "
+        "Which attribute says so?"
+    ),
     "asm_outside_function": (
         "There is an asm statement outside a function, which is not allowed. "
         "Move it into a kernel, or remove it."

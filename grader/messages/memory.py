@@ -126,6 +126,16 @@ def _race(finding: Finding) -> str:
     )
 
 
+def _repeated_store(finding: Finding) -> str:
+    facts = finding.facts
+    return (
+        f"{clipped(facts['name'])}{subscripts(facts['index'])} is stored by block "
+        f"{pair(facts['other_block'])} and again, with the same value, by block "
+        f"{pair(facts['block'])}{at(finding)}. Every block has a tile of C of its own: how many "
+        "rows and columns does a block compute, and what do tile_m and tile_n say?"
+    )
+
+
 def _unset(finding: Finding) -> str:
     facts = finding.facts
     name = f"{clipped(facts['name'])}{subscripts(facts['index'])}"
@@ -161,7 +171,12 @@ TEXTS: Mapping[str, Template] = {
         "{who} computes {expression}, which does not fit in an int{at}, although every matrix has "
         "fewer than 2^31 elements. Which factors does this index multiply, and in which order?"
     ),
+    "overflow_beyond": (
+        "The index {expression} does not fit in an int{at}: no fault, as matrices here have fewer "
+        "than 2^31 elements. Which type holds a larger index?"
+    ),
     "race": _race,
+    "repeated_store": _repeated_store,
     "unset_shared": _unset,
     "unset_output": _unset,
 }

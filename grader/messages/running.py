@@ -86,6 +86,12 @@ TEXTS: Mapping[str, Template] = {
     "signal": "{who} crashed with {name}{at}. Which pointer or division does that line use?",
     "gpu_error": "The GPU stopped the kernel with {name} (code {code}){at}. What does the "
     "simulator find on this shape?",
+    "forbidden_system_call": "{who} made a system call ({name}){at}. A kernel computes; it has no "
+    "files, processes or network. What is that code for?",
+    "process_lost": "The kernel brought down the process that ran it ({name}){at}, twice. "
+    "Does it write to memory that is not its own, or jump to what is no function?",
+    "forged_answer": "What came back from the kernel's process{at} was not the simulator's answer. "
+    "A kernel writes to C and to shared memory only: what else does it write to?",
     "timeout": _timeout,
     "timeout_gpu": "The kernel was stopped after {limit_s:g} s on the GPU{at}. "
     "Does every loop end?",

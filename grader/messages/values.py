@@ -246,6 +246,8 @@ NUMBERS: Mapping[str, Template] = {
     "accumulates_into_c": _accumulates,
     "shared_memory_unset": "{element}; {share} NaN, which comes from shared memory that nobody "
     "had written yet. Which places of the tile are used before they are filled?",
+    "unset_variable": "{element}. {share} just what a variable holds that was never given a "
+    "value: which variable of the kernel has no first value?",
     "nan_everywhere": _nan_everywhere,
     "reads_past_end": _reads_past_end,
     "nan_somewhere": lambda f: (

@@ -63,6 +63,9 @@ PINNED = (
 
 # One drawn case at most, in multiply-adds: a tenth of a second in the simulator.
 LARGEST_CASE = 6_000_000
+# Many blocks of large tiles cost more, once: a quarter of a second, and 8 MB of C.
+_LARGEST_WHOLE = 4 * LARGEST_CASE
+_LARGEST_C = 2_000_000
 # One in this many drawn cases may be that large, the others half of it: it keeps the mean
 # below 1.5 million where tiles are large, and changes nothing where they are small.
 _LARGE_CASES = 4
@@ -75,8 +78,9 @@ _USUAL_TILE = 16
 def whole_tile_shapes(config: LaunchConfig) -> list[Shape]:
     """Multiples of every tile; first the smallest with at least 32 in each dimension.
 
-    The others have M, N and K mutually different, with odd and with even numbers of K tiles; two
-    have more than one block in both directions; each is the cheapest that does it.
+    The others have M, N and K mutually different, with odd and with even numbers of K tiles; the
+    second and third have more than one block in both directions; each is the cheapest that does
+    it. The last one has many blocks and one step along K.
     """
     units = [_unit(tile) for tile in (config.tile_m, config.tile_n, config.tile_k)]
     first = Shape(*(unit * -(-32 // unit) for unit in units))
@@ -88,7 +92,17 @@ def whole_tile_shapes(config: LaunchConfig) -> list[Shape]:
         found = next((s for s in candidates if s not in shapes and wanted(s)), None)
         if found is not None:
             shapes.append(found)
-    return shapes
+    return [*shapes, *_many_blocks(*units)]
+
+
+def _many_blocks(*units: int) -> Iterator[Shape]:
+    """Kernels that take blocks in groups of 2, 4, 8 or 16 rows meet a group that is not full."""
+    m, n, k = units
+    for rows, cols in ((9, 11), (5, 7), (3, 5)):
+        shape = Shape(rows * m, cols * n, k)
+        if shape.multiply_adds <= _LARGEST_WHOLE and shape.m * shape.n <= _LARGEST_C:
+            yield shape
+            return
 
 
 def _unit(tile: int) -> int:
@@ -176,21 +190,46 @@ def _fits(shape: Shape, config: LaunchConfig, limit: int) -> bool:
     return shape.multiply_adds <= limit and filled.multiply_adds <= max(limit, two_steps)
 
 
+def deep_shape(config: LaunchConfig) -> Shape:
+    """A tiny C of sums far longer than any other shape's.
+
+    Deep enough for more steps than a byte counts, and for loops that stop at 512, 1,024 or 4,096;
+    less deep where tiles are so large that idle threads would make it long.
+    """
+    steps = _MORE_THAN_A_BYTE * config.tile_k + 3
+    affordable = min(_DEEPEST_WORK // (config.tile_m * config.tile_n), _MOST_DEPTH)
+    return Shape(2, 3, max(_LEAST_DEPTH, min(max(_DEPTH, steps), affordable)))
+
+
+_DEPTH, _LEAST_DEPTH = 5003, 521  # primes, so that no step divides them
+_MOST_DEPTH = 200_003  # integer inputs stay exact a little further
+_MORE_THAN_A_BYTE = 257
+_DEEPEST_WORK = 160_000_000  # multiply-adds of whole tiles: two seconds in the simulator
+
+
 def large_shapes(config: LaunchConfig) -> tuple[Shape, ...]:
     """Shapes near the contract's limit of 2^31 elements: a large C, a large A, a large B.
 
     Far enough below it that a kernel may compute the index of a row or column past the edge, as
     long as it does not use it. Only one block of each is ever run, so K is small where it can be.
     """
-    square = 45_000  # 45,000^2 is 2.03e9; one tile more in each direction is still below 2^31
+    # 45,000^2 is 2.03e9; one tile more in each direction is still below 2^31.
+    return _huge_shapes(config, 45_000, 2_000_000_000)
+
+
+def beyond_shapes(config: LaunchConfig) -> tuple[Shape, ...]:
+    """The same just beyond the limit: what fails there is no fault, but worth knowing."""
+    return _huge_shapes(config, 46_500, 2_170_000_000)  # 46,500^2 is 2.16e9, 2^31 is 2.15e9
+
+
+def _huge_shapes(config: LaunchConfig, square: int, elements: int) -> tuple[Shape, ...]:
     depth = 2_000
     rows = min(1_000_000, _MOST_BLOCK_ROWS * config.tile_m)
     return (
         Shape(square, square, 2 * config.tile_k + 1),
-        Shape(rows, config.tile_n + 1, _LARGE // rows),
-        Shape(config.tile_m + 1, _LARGE // depth, depth),
+        Shape(rows, config.tile_n + 1, elements // rows),
+        Shape(config.tile_m + 1, elements // depth, depth),
     )
 
 
-_LARGE = 2_000_000_000  # elements of the large matrix
 _MOST_BLOCK_ROWS = 65_535  # of the contract, as of every GPU

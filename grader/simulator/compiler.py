@@ -5,20 +5,22 @@ Why each flag is there stands beside it: several obvious choices give wrong coun
 
 from __future__ import annotations
 
-import re
 import subprocess
-from dataclasses import dataclass
 from pathlib import Path
 
+from grader import confined
 from grader.finding import GraderFault
+from grader.simulator import preprocess
 from grader.simulator.assembly import patch
+from grader.simulator.failure import CONTRACT, HERE, INCLUDE, SOURCE, CompileFailure, failure
 from grader.toolchain import HostCompiler
 
-HERE = Path(__file__).resolve().parent
-INCLUDE = HERE / "include"
-CONTRACT = HERE.parent / "include"
-# A student's file compiles in 0.1 s; templates that need longer than this will not end.
-COMPILE_LIMIT_S = 60.0
+__all__ = ["CONTRACT", "HERE", "INCLUDE", "SOURCE", "CompileFailure", "compile_kernel", "flags"]
+
+# A student's file compiles in 0.1 s and 0.1 GB; templates that need more than this will not end.
+LIMITS = confined.Limits(
+    cpu_s=20, wall_s=120.0, memory_bytes=2048 * 1024 * 1024, file_bytes=64 * 1024 * 1024
+)
 
 COMMON = (
     "-std=c++17",
@@ -38,14 +40,19 @@ COMMON = (
     "-fno-builtin-memmove",
     "-fno-builtin-memset",
     "-fsanitize=thread",
+    "-fvisibility=hidden",  # a kernel's function must not stand in for one of the C library's
+    "-fno-stack-protector",  # its complaint is none of a kernel's
+    "-fstack-clash-protection",  # a frame larger than the stack must meet the guard page
     "-Wno-unknown-pragmas",
     "-Wno-attributes",
 )
 FAMILY = {
     "g++": (
+        "-fno-canonical-system-headers",  # headers keep the names of the folders they came from
         "-fno-section-anchors",  # arrays addressed from one another would ignore their gaps
         "-fno-extern-tls-init",  # `extern __shared__` is plain memory
         "--param=tsan-instrument-func-entry-exit=0",
+        "--param=tsan-distinguish-volatile=1",  # no compiler merges volatile loads
         "-fsanitize=bounds",
         "-fdiagnostics-color=never",
     ),
@@ -59,36 +66,33 @@ FAMILY = {
         "-simplifycfg-sink-common=false",  # else the stores of two branches become one line's
         "-mllvm",
         "-tsan-instrument-func-entry-exit=0",
+        "-mllvm",
+        "-tsan-distinguish-volatile",
         "-fsanitize=array-bounds",
         "-fno-color-diagnostics",
+        "-fno-crash-diagnostics",  # which compile a second time
     ),
 }
-# What the compilers and the debug information call the student's file, whatever its real name.
-SOURCE = "kernel.cu"
-_ERROR = re.compile(
-    r"^(?P<file>[^\n:]+):(?P<line>\d+):(?:\d+:)? (?:fatal )?error: (?P<text>.+)$", re.MULTILINE
-)
-
-
-@dataclass(frozen=True)
-class CompileFailure(Exception):
-    """The compiler's first error in the student's file: message and line (0: none known)."""
-
-    message: str
-    line: int
-    count: int
-
-
+PROCESSOR = {"x86_64": ("-fcf-protection=none",)}  # some systems mark every function's start
 # Slows index arithmetic down, so only the runs that look for overflow are compiled with it.
 CHECK_OVERFLOW = ("-fsanitize=signed-integer-overflow",)
+
+
+# Variables without a first value hold a pattern, the same in every run, rather than what the stack
+# held: mostly zeros, so that a sum without a first value would often be right.
+FILL_VARIABLES = "-ftrivial-auto-var-init=pattern"
+_FILLING = {"g++": (12, 0, 0), "clang++": (14, 0, 0)}  # the first releases that know the flag
 
 
 def flags(compiler: HostCompiler, capability: tuple[int, int]) -> tuple[str, ...]:
     """The flags for kernels; `capability` is what `__CUDA_ARCH__` says."""
     architecture = capability[0] * 100 + capability[1] * 10
+    filling = compiler.version >= _FILLING[compiler.family]
     return (
         *COMMON,
         *FAMILY[compiler.family],
+        *((FILL_VARIABLES,) if filling else ()),
+        *PROCESSOR.get(compiler.machine, ()),
         "-D__CUDACC__",
         f"-D__CUDA_ARCH__={architecture}",
         "-isystem",
@@ -114,47 +118,59 @@ def compile_kernel(
     (folder / SOURCE).write_text(text, encoding="utf-8", newline="")
     assembly = folder / "kernel.s"
     command = [*compiler.command, "-x", "c++", *flags(compiler, capability), *extra_flags]
-    done = run([*command, "-S", SOURCE, "-o", assembly.name], folder)
-    if done.returncode != 0:
-        raise _failure(done.stderr)
-    assembly.write_text(patch(assembly.read_text(encoding="utf-8")), encoding="utf-8")
+    try:
+        done = preprocess.check(command, folder)
+        if done.status == 0:
+            done = confined.run([*command, "-S", SOURCE, "-o", assembly.name], folder, LIMITS)
+    except OSError as error:
+        raise _not_started(command, error) from error
+    if done.status != 0:
+        raise _failed(compiler, command, folder, done)
+    # Byte for byte: clang writes constants as strings of any bytes.
+    source = assembly.read_text(encoding="utf-8", errors="surrogateescape")
+    assembly.write_text(patch(source), encoding="utf-8", errors="surrogateescape")
     object_file = folder / "kernel.o"
-    done = run([*compiler.command, "-c", assembly.name, "-o", object_file.name], folder)
-    if done.returncode != 0:
+    assembling = [*compiler.command, "-c", assembly.name, "-o", object_file.name]
+    done = confined.run(assembling, folder, LIMITS)
+    if done.cause in ("time", "size"):  # an array that fills the disk
+        raise failure(done, LIMITS)
+    if done.cause in confined.MACHINES:
+        raise confined.machine_fault(str(compiler), done.cause)
+    if done.status != 0:
         raise GraderFault(
-            f"{compiler} could not assemble its own output: {done.stderr.strip()[:300]}. "
+            f"{compiler} could not assemble its own output: {done.output.strip()[:300]}. "
             "This is not about your kernel."
         )
     return object_file
 
 
+def _failed(
+    compiler: HostCompiler, command: list[str], folder: Path, done: confined.Completed
+) -> Exception:
+    """Whose fault it is: a compiler that the machine ends, or that always crashes, is ours."""
+    broken = done.cause == "crash" and not confined.is_sound(
+        [*command, "-S", SOURCE, "-o", "kernel.s"], folder, SOURCE, LIMITS
+    )
+    if broken:
+        return GraderFault(f"{compiler} crashes. This is not about your kernel. Next: make doctor")
+    if done.cause in confined.MACHINES:
+        return confined.machine_fault(str(compiler), done.cause)
+    return failure(done, LIMITS)
+
+
 def run(command: list[str], folder: Path) -> subprocess.CompletedProcess[str]:
-    """Run a compiler in `folder`; GraderFault when it is not there or does not end."""
+    """Run a compiler on sources of ours in `folder`; GraderFault when it is not there."""
     try:
-        return subprocess.run(
-            command,
-            cwd=folder,
-            stdin=subprocess.DEVNULL,
-            capture_output=True,
-            text=True,
-            errors="replace",
-            timeout=COMPILE_LIMIT_S,
-        )
-    except subprocess.TimeoutExpired:
-        text = f"error: the compiler did not end within {COMPILE_LIMIT_S:.0f} s"
-        return subprocess.CompletedProcess(command, 1, "", text)
+        done = confined.run(command, folder)
     except OSError as error:
-        raise GraderFault(
-            f"{command[0]} could not be started: {error.strerror}. This is not about your kernel. "
-            "Next: make doctor"
-        ) from error
+        raise _not_started(command, error) from error
+    if done.cause in confined.MACHINES:
+        raise confined.machine_fault(command[0], done.cause)
+    return subprocess.CompletedProcess(command, done.status, "", done.output)
 
 
-def _failure(output: str) -> CompileFailure:
-    errors = list(_ERROR.finditer(output))
-    own = [error for error in errors if error["file"] == SOURCE]
-    if own:
-        return CompileFailure(own[0]["text"].strip(), int(own[0]["line"]), len(errors))
-    # Errors in our headers come from what the student's file does before including them.
-    text = errors[0]["text"] if errors else next(iter(output.strip().splitlines()), "no message")
-    return CompileFailure(text.strip(), 0, max(len(errors), 1))
+def _not_started(command: list[str], error: OSError) -> GraderFault:
+    return GraderFault(
+        f"{command[0]} could not be started: {error.strerror}. This is not about your kernel. "
+        "Next: make doctor"
+    )

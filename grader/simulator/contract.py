@@ -11,6 +11,7 @@ from grader.exercise import Exercise
 from grader.finding import Finding, Location
 from grader.mangling import base_name, demangle
 from grader.simulator import elf
+from grader.simulator.bounds import is_record
 from grader.submission import Submission
 from grader.verdict import Verdict
 
@@ -37,7 +38,9 @@ def check_contract(
     if read_config(object_file) is None:
         return (Finding(Verdict.MISSING_KERNEL, "missing_config", {}, _file_end(submission)),)
     variables = sum(
-        s.size for s in symbols if s.kind == "object" and s.defined and s.name != CONFIG_SYMBOL
+        s.size
+        for s in symbols
+        if s.kind == "object" and s.defined and s.name != CONFIG_SYMBOL and not is_record(s.name)
     )
     if variables > DEVICE_VARIABLES_LIMIT_BYTES:
         facts = {"bytes": variables, "limit": DEVICE_VARIABLES_LIMIT_BYTES}

@@ -16,16 +16,19 @@ from grader.finding import Finding, GraderFault, KernelFault, Location
 from grader.problems import matmul
 from grader.simulator import compiler as compilers
 from grader.simulator import contract
+from grader.simulator.bounds import read_bounds
 from grader.simulator.debug import DebugInfo
 from grader.simulator.outcome import needs_scene, read_run
-from grader.simulator.process import Answer, Worker
+from grader.simulator.process import Worker
 from grader.simulator.program import Entry
-from grader.simulator.protocol import Block
+from grader.simulator.protocol import Answer, Block
 from grader.simulator.scene import Scene
 from grader.simulator.workshop import Workshop, read_debug_info, static_shared_bytes
 from grader.submission import Submission
 from grader.toolchain import HostCompiler
-from grader.verdict import Verdict
+
+# More shared memory than any GPU has, and than a linker can place.
+_MOST_LINKED_BYTES = 1 << 24
 
 KERNEL_TYPES = tuple(
     re.sub(r"\w+$", "", parameter).strip() for parameter in matmul.PARAMETERS.split(",")
@@ -54,6 +57,7 @@ class SimulatorDevice:
         self._strict = dataclasses.replace(self._workshop, extra_flags=compilers.CHECK_OVERFLOW)
         self._workers: dict[Path, Worker] = {}
         self._debug: dict[Path, DebugInfo] = {}
+        self.confined: bool | None = None  # whether the kernel of the last launch was
 
     def describe(self) -> Mapping[str, Any]:
         """See Device.describe."""
@@ -83,7 +87,9 @@ class SimulatorDevice:
         """See Device.launch."""
         worker = self._worker(build)
         lines = self._debug_info(worker).lines() if launch.count else ()
-        return self._run(build, launch, worker.ask(_block(build.config), launch, lines))
+        answer = worker.ask(_block(build.config), launch, lines)
+        self.confined = answer.head.confined
+        return self._run(build, launch, answer)
 
     def _make(self, workshop: Workshop, build: Build) -> Path:
         exercise, submission = build.exercise, build.submission
@@ -91,6 +97,8 @@ class SimulatorDevice:
         def find_entry(object_file: Path) -> Entry:
             parameters = matmul.PARAMETERS
             findings = contract.check_contract(exercise, submission, object_file, parameters)
+            if not findings and static_shared_bytes(object_file.parent) > _MOST_LINKED_BYTES:
+                findings = self._launch_findings(submission, exercise, object_file)
             if findings:
                 raise KernelFault(findings)
             return Entry(exercise.kernel, KERNEL_TYPES)
@@ -116,9 +124,11 @@ class SimulatorDevice:
         if config is None:
             raise GraderFault(f"{folder} is damaged. Next: delete it and run again.")
         shared = static_shared_bytes(folder)
-        findings = limits.check_launch(
-            build.exercise, config, shared, self._target, _config_place(build.submission)
-        )
+        place = _config_place(build.submission)
+        findings = self._launch_findings(build.submission, build.exercise, folder / "kernel.o")
+        if not findings and (bounds := read_bounds(folder / "worker", build.exercise.kernel)):
+            place = (Location(build.submission.name, bounds.line, "error"), *place)
+            findings = limits.check_bounds(config, bounds.threads, place)
         if findings:
             return dataclasses.replace(build, findings=findings, config=config)
         return dataclasses.replace(
@@ -127,6 +137,14 @@ class SimulatorDevice:
             config=config,
             resources={"static_shared": shared},
         )
+
+    def _launch_findings(
+        self, submission: Submission, exercise: Exercise, object_file: Path
+    ) -> tuple[Finding, ...]:
+        config = contract.read_config(object_file)
+        assert config is not None, "checked with the contract"
+        shared, place = static_shared_bytes(object_file.parent), _config_place(submission)
+        return limits.check_launch(exercise, config, shared, self._target, place)
 
     def _worker(self, build: Build) -> Worker:
         if build.artifact is None:
@@ -161,9 +179,15 @@ def compile_error(
     compiler: HostCompiler, submission: Submission, failure: compilers.CompileFailure
 ) -> Finding:
     """The finding for what the compiler says about a file."""
-    facts = {"compiler": compiler.family, "message": failure.message, "count": failure.count}
-    places = (Location(submission.name, failure.line, "error"),) if failure.line else ()
-    return Finding(Verdict.COMPILE_ERROR, "compile_error", facts, places, device="simulator")
+    facts = {
+        "compiler": compiler.family,
+        "message": failure.message,
+        "count": failure.count,
+        **failure.facts,
+    }
+    known = 0 < failure.line <= submission.text.count("\n") + 1  # `#line 900` is anywhere
+    places = (Location(submission.name, failure.line, "error"),) if known else ()
+    return Finding(failure.verdict, failure.kind, facts, places, device="simulator")
 
 
 def _config_place(submission: Submission) -> tuple[Location, ...]:

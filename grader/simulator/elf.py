@@ -14,7 +14,8 @@ from elftools.elf.sections import SymbolTableSection
 class Symbol:
     """`value` is an address in a program, an offset in its section in an object file.
 
-    `kind` is "function", "object", "shared" (thread-local) or "other".
+    `kind` is "function", "object", "shared" (thread-local), "resolved" (a function that is chosen
+    when the program starts) or "other". `external`: other files can see it.
     """
 
     name: str
@@ -23,9 +24,11 @@ class Symbol:
     size: int
     defined: bool
     section: int
+    external: bool = True
 
 
 _KINDS = {"STT_FUNC": "function", "STT_OBJECT": "object", "STT_TLS": "shared"}
+_KINDS |= dict.fromkeys(("STT_GNU_IFUNC", "STT_LOOS"), "resolved")
 
 
 def read_symbols(path: Path) -> tuple[Symbol, ...]:
@@ -49,6 +52,7 @@ def _symbols(elf: ELFFile) -> Iterator[Symbol]:
             size=entry["st_size"],
             defined=section != "SHN_UNDEF",
             section=section if isinstance(section, int) else -1,
+            external=entry["st_info"]["bind"] != "STB_LOCAL",
         )
 
 

@@ -148,6 +148,8 @@ def _crash(kind: str) -> Callable[[RawFinding, Scene], Finding]:
         # A signal's address is that of the instruction itself, a call's the one after it.
         signal = raw.kind in (Kind.FATAL_SIGNAL, Kind.STACK_OVERFLOW)
         line = scene.debug.line(raw.pc + signal)
+        if not line and raw.pc_other:
+            line = scene.debug.line(raw.pc_other)
         facts: dict[str, Any] = place(raw, scene)
         if raw.kind == Kind.FATAL_SIGNAL:
             facts["name"] = raw.text
@@ -181,6 +183,21 @@ def _async_copy(raw: RawFinding, scene: Scene) -> Finding:
     return Finding(Verdict.CRASH, "async_copy_size", facts, at(raw, scene, "copy"))
 
 
+def _system_call(raw: RawFinding, scene: Scene) -> Finding:
+    line = scene.debug.line(raw.pc) or scene.debug.line(raw.pc_other)
+    facts = {"name": raw.text or f"number {raw.offset}", **place(raw, scene)}
+    places = (Location(scene.file, line, "error"),) if line else ()
+    return Finding(Verdict.REJECTED, "forbidden_system_call", facts, places)
+
+
+def _process_lost(raw: RawFinding, scene: Scene) -> Finding:
+    return Finding(Verdict.CRASH, "process_lost", {"name": raw.text})
+
+
+def _forged_answer(raw: RawFinding, scene: Scene) -> Finding:
+    return Finding(Verdict.REJECTED, "forged_answer", {})
+
+
 _EXPLAINERS: Mapping[Kind, Callable[[RawFinding, Scene], Finding | None]] = {
     Kind.GLOBAL_ACCESS: _global_access,
     Kind.SHARED_ACCESS: _shared_access,
@@ -197,5 +214,8 @@ _EXPLAINERS: Mapping[Kind, Callable[[RawFinding, Scene], Finding | None]] = {
     Kind.ASYNC_COPY: _async_copy,
     Kind.UNALIGNED_ACCESS: _unaligned,
     Kind.INDEX_OVERFLOW: _index_overflow,
+    Kind.SYSTEM_CALL: _system_call,
+    Kind.PROCESS_LOST: _process_lost,
+    Kind.FORGED_ANSWER: _forged_answer,
     **explain_order.EXPLAINERS,
 }

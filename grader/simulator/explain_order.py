@@ -55,7 +55,8 @@ def _race(raw: RawFinding, scene: Scene) -> Finding:
     places = at(raw, scene, access(raw))
     if line:
         places = (*places, Location(scene.file, line, other))
-    return Finding(Verdict.RACE, "race", facts, places)
+    kind = "repeated_store" if raw.kind == Kind.REPEATED_STORE else "race"
+    return Finding(Verdict.RACE, kind, facts, places)
 
 
 def _unset(raw: RawFinding, scene: Scene) -> Finding:
@@ -70,6 +71,7 @@ def _unset(raw: RawFinding, scene: Scene) -> Finding:
 EXPLAINERS: Mapping[Kind, Callable[[RawFinding, Scene], Finding | None]] = {
     Kind.SHARED_RACE: _race,
     Kind.GLOBAL_RACE: _race,
+    Kind.REPEATED_STORE: _race,
     Kind.UNSET_SHARED: _unset,
     Kind.UNSET_OUTPUT: _unset,
 }

@@ -9,8 +9,7 @@ from grader.counters import AtomicCounter, Counters, LineCounter, Request
 from grader.device import OUTPUT_LIMIT_BYTES, Launch, Run
 from grader.finding import Finding, Location
 from grader.simulator.explain import explain
-from grader.simulator.process import Answer
-from grader.simulator.protocol import CounterRow, Status
+from grader.simulator.protocol import Answer, CounterRow, Status
 from grader.simulator.scene import (
     Scene,
     block,
@@ -21,8 +20,9 @@ from grader.simulator.scene import (
 )
 from grader.verdict import Verdict
 
-# Reading a shared word that nothing wrote harms nobody when the value is then thrown away.
-SUSPICIONS = ("unset_shared",)
+# Reading a shared word that nothing wrote harms nobody when the value is then thrown away, nor does
+# storing a value again where another block had stored it.
+SUSPICIONS = ("unset_shared", "repeated_store")
 
 _ACCESSES = ("load", "store", "atomic")
 _COUNTS = (

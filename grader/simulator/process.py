@@ -4,37 +4,28 @@ from __future__ import annotations
 
 import contextlib
 import os
+import secrets
 import select
 import subprocess
 import time
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import IO
 
 import numpy as np
 
-from grader.device import Launch, Words
+from grader.device import Launch
 from grader.finding import GraderFault
 from grader.simulator import protocol
+from grader.simulator.ending import NoAnswer, stand_in
 from grader.simulator.program import Program
-from grader.simulator.protocol import Block, CounterRow, RawFinding, Response, Status
+from grader.simulator.protocol import Answer, Block, Request, Status
 
 # The worker counts CPU seconds itself; this wall-clock limit only ends a worker that is stuck.
 WALL_FACTOR = 6.0
 WALL_EXTRA_S = 20.0
-
-
-@dataclass(frozen=True)
-class Answer:
-    """A worker's whole answer to one launch. `cpu_s` is the processor time the worker used for it,
-    0 where that is not known."""
-
-    head: Response
-    findings: tuple[RawFinding, ...]
-    output: str
-    images: tuple[Words, ...]
-    counters: tuple[CounterRow, ...]
-    cpu_s: float = 0.0
+# Between the end of a worker's pipe and that of the worker.
+LAST_WORDS_S = 2.0
 
 
 class Worker:
@@ -58,24 +49,44 @@ class Worker:
     ) -> Answer:
         """Launch once; `lines` are needed to count.
 
-        Raises GraderFault when the worker ends without an answer.
+        A worker that ends without an answer gets a second chance: what happens again is the
+        kernel's doing. Raises GraderFault where it is not.
         """
-        process = self._running()
-        deadline_s = time.monotonic() + launch.timeout_s * WALL_FACTOR + WALL_EXTRA_S
-        begin_s = _cpu_s(process)
+        request = Request(block, launch, lines, only_block, sparse)
         try:
-            _send(process, protocol.request(block, launch, lines, only_block, sparse))
-            if not sparse:
-                for operand in launch.operands:
-                    _send(process, operand.image.data.cast("B"))
-            answer = _receive(process, deadline_s)
-        except (OSError, EOFError, ValueError) as error:
+            return self._ask(request)
+        except NoAnswer as first:
+            if first.forged or not first.by_kernel:
+                return stand_in(first)
+        try:
+            return self._ask(request)
+        except NoAnswer as again:
+            return stand_in(again)
+
+    def _ask(self, request: Request) -> Answer:
+        process = self._running()
+        limit_s = request.launch.timeout_s
+        deadline_s = time.monotonic() + limit_s * WALL_FACTOR + WALL_EXTRA_S
+        begin_s = _cpu_s(process)
+        ticket = secrets.randbits(64)
+        try:
+            _send(process, request.head(ticket))
+            for image in request.images():
+                _send(process, image)
+            answer = _receive(process, deadline_s, ticket)
+        except ValueError as error:
             self.close()
-            raise GraderFault(
-                f"The simulator's worker ended without an answer ({error or 'end of file'}; "
-                f"exit status {process.returncode}). This is not about your kernel. "
-                "Next: run it again; if it stays, report it with your file."
-            ) from error
+            raise NoAnswer(str(error), forged=True) from error
+        except TimeoutError as error:
+            busy = _cpu_s(process) - begin_s > limit_s
+            self.close()
+            raise NoAnswer(str(error), busy=busy) from error
+        except (OSError, EOFError) as error:
+            with contextlib.suppress(subprocess.TimeoutExpired):
+                process.wait(LAST_WORDS_S)
+            status = process.returncode
+            self.close()
+            raise NoAnswer(str(error) or "end of file", status) from error
         except BaseException:  # Ctrl-C: half an answer may be in the pipe
             self.close()
             raise
@@ -109,6 +120,7 @@ class Worker:
                 env={},  # nothing of ours for a kernel to read
                 cwd=self.program.path.parent,
                 bufsize=0,
+                start_new_session=True,  # signals to its group reach nobody else
             )
             _send(self._process, protocol.hello(self.program))
         except OSError as error:
@@ -143,9 +155,10 @@ def _open(pipe: IO[bytes] | None) -> IO[bytes]:
     return pipe
 
 
-def _receive(process: subprocess.Popen[bytes], deadline_s: float) -> Answer:
+def _receive(process: subprocess.Popen[bytes], deadline_s: float, ticket: int) -> Answer:
+    """Raises ValueError for what is no answer to the request with this ticket."""
     reader = _Reader(_open(process.stdout), deadline_s)
-    head = protocol.read_response(reader.read(protocol.RESPONSE_BYTES))
+    head = protocol.read_response(reader.read(protocol.RESPONSE_BYTES), ticket)
     findings = tuple(
         protocol.read_finding(reader.read(protocol.FINDING_BYTES))
         for _ in range(head.finding_count)
@@ -176,7 +189,7 @@ class _Reader:
         while view:
             left_s = max(0.0, self._deadline_s - time.monotonic())
             if not self._poll.poll(left_s * 1000):
-                raise OSError("no answer in time")
+                raise TimeoutError("no answer in time")
             got = os.readv(self._descriptor, [view])
             if got == 0:
                 raise EOFError

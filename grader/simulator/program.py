@@ -10,11 +10,14 @@ from pathlib import Path
 from grader.finding import GraderFault
 from grader.simulator import elf
 from grader.simulator.assembly import LEAST_GAP_BYTES
+from grader.simulator.bounds import is_record
 from grader.simulator.compiler import run
 from grader.toolchain import HostCompiler
 
 # Dynamic shared memory: more than any GPU offers one block (228 KiB), and a gap after it.
 DYNAMIC_BYTES = 320 * 1024
+# The tables through which libraries are called are filled in at the start, and then read-only.
+LINK_FLAGS = ("-Wl,-z,relro", "-Wl,-z,now", "-Wl,-z,noexecstack")
 ANCHOR = "sim_shared_anchor"
 DYNAMIC = "sim_dynamic_shared"
 
@@ -67,7 +70,7 @@ def link(
     # The stub comes first: its anchor is the gap before the student's first array.
     command = [*compiler.command, "-std=c++17", "-O1", "-fno-pie", "-no-pie", stub.name]
     done = run(
-        [*command, kernel_object.name, *map(str, machine), "-o", "worker", "-lm"],
+        [*command, kernel_object.name, *map(str, machine), "-o", "worker", "-lm", *LINK_FLAGS],
         folder,
     )
     if done.returncode != 0:
@@ -133,7 +136,7 @@ def describe(path: Path, kernel_object: Path, dynamic_shared: int) -> Program:
     own = {
         (symbol.name, symbol.kind)
         for symbol in elf.read_symbols(kernel_object)
-        if symbol.defined and symbol.size > 0
+        if symbol.defined and symbol.size > 0 and not is_record(symbol.name)
     }
     symbols = elf.read_symbols(path)
     shared = [s for s in symbols if s.kind == "shared" and (s.name, s.kind) in own]

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import struct
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from enum import IntEnum
 
-from grader.device import Launch, Role
+from grader.device import Launch, Role, Words
 from grader.simulator.program import Program
 
-VERSION = 3
+VERSION = 4
 MAX_OPERANDS = 8
 MAX_SCALARS = 8
 MAX_VARIABLES = 64
@@ -18,9 +18,11 @@ MAX_GLOBALS = 256
 MAX_LINES = 1 << 16
 
 _HELLO = struct.Struct(f"<4I3Q{2 * MAX_VARIABLES}Q{2 * MAX_GLOBALS}Q")
-_REQUEST = struct.Struct(f"<4I6iIIIIqQd{MAX_OPERANDS}I{MAX_OPERANDS}Q{MAX_OPERANDS}Q{MAX_SCALARS}q")
+_REQUEST = struct.Struct(
+    f"<4I6iIIIIqQd{MAX_OPERANDS}I{MAX_OPERANDS}Q{MAX_OPERANDS}Q{MAX_SCALARS}qQ"
+)
 _FINDING = struct.Struct("<IIQQqIIII12i64s")
-_RESPONSE = struct.Struct(f"<8IQ{MAX_OPERANDS}Q2Q6i")
+_RESPONSE = struct.Struct(f"<8IQ{MAX_OPERANDS}Q2Q6iQ")
 _COUNTER = struct.Struct("<6I9Q4I3i33I")
 _LINE = struct.Struct("<2Q")
 COUNTER_BYTES = _COUNTER.size
@@ -73,6 +75,11 @@ class Kind(IntEnum):
     UNSET_SHARED = 17
     UNSET_OUTPUT = 18
     INDEX_OVERFLOW = 19
+    REPEATED_STORE = 20
+    SYSTEM_CALL = 21
+    # Not the machine's: what stands for an answer that never came (see `ending`).
+    PROCESS_LOST = 100
+    FORGED_ANSWER = 101
 
 
 @dataclass(frozen=True)
@@ -108,6 +115,7 @@ class Response:
     output_cut: bool
     counter_count: int
     barriers: int
+    confined: bool
     image_words: tuple[int, ...]
     pc: int
     last_pc: int
@@ -134,6 +142,19 @@ class CounterRow:
     offsets: tuple[int, ...]
 
 
+@dataclass(frozen=True)
+class Answer:
+    """A worker's whole answer to one launch. `cpu_s` is the processor time the worker used for it,
+    0 where that is not known."""
+
+    head: Response
+    findings: tuple[RawFinding, ...] = ()
+    output: str = ""
+    images: tuple[Words, ...] = ()
+    counters: tuple[CounterRow, ...] = ()
+    cpu_s: float = 0.0
+
+
 def _padded(values: Sequence[int], length: int) -> list[int]:
     return [*values, *[0] * (length - len(values))]
 
@@ -157,44 +178,55 @@ def hello(program: Program) -> bytes:
     )
 
 
-def request(
-    block: Block,
-    launch: Launch,
-    lines: Sequence[tuple[int, int]] = (),
-    only_block: int = -1,
-    sparse: bool = False,
-) -> bytes:
-    """The head of a request and the program's lines (address, line), which counting needs; the
-    operands' images follow unless the request is sparse."""
-    rows = lines[:MAX_LINES] if launch.count else ()
-    head = _REQUEST.pack(
-        VERSION,
-        len(launch.operands),
-        len(launch.scalars),
-        launch.poison,
-        *launch.grid,
-        launch.grid_z,
-        *block.threads,
-        block.dynamic_shared,
-        sparse,
-        launch.watch | launch.count << 1,
-        len(rows),
-        only_block,
-        launch.order,
-        launch.timeout_s,
-        *_padded([_ROLES[operand.role] for operand in launch.operands], MAX_OPERANDS),
-        *_padded([operand.bytes for operand in launch.operands], MAX_OPERANDS),
-        *_padded([operand.guard for operand in launch.operands], MAX_OPERANDS),
-        *_padded(launch.scalars, MAX_SCALARS),
-    )
-    return head + b"".join(_LINE.pack(*row) for row in rows)
+@dataclass(frozen=True)
+class Request:
+    """One launch for a worker; `lines` are the program's (address, line), which counting needs."""
+
+    block: Block
+    launch: Launch
+    lines: Sequence[tuple[int, int]] = ()
+    only_block: int = -1
+    sparse: bool = False
+
+    def head(self, ticket: int) -> bytes:
+        """All but the operands' images; the answer repeats the `ticket`."""
+        launch = self.launch
+        rows = self.lines[:MAX_LINES] if launch.count else ()
+        head = _REQUEST.pack(
+            VERSION,
+            len(launch.operands),
+            len(launch.scalars),
+            launch.poison,
+            *launch.grid,
+            launch.grid_z,
+            *self.block.threads,
+            self.block.dynamic_shared,
+            self.sparse,
+            launch.watch | launch.count << 1,
+            len(rows),
+            self.only_block,
+            launch.order,
+            launch.timeout_s,
+            *_padded([_ROLES[operand.role] for operand in launch.operands], MAX_OPERANDS),
+            *_padded([operand.bytes for operand in launch.operands], MAX_OPERANDS),
+            *_padded([operand.guard for operand in launch.operands], MAX_OPERANDS),
+            *_padded(launch.scalars, MAX_SCALARS),
+            ticket,
+        )
+        return head + b"".join(_LINE.pack(*row) for row in rows)
+
+    def images(self) -> Iterator[memoryview]:
+        """What follows the head: nothing of memory that is not there."""
+        if not self.sparse:
+            for operand in self.launch.operands:
+                yield operand.image.data.cast("B")
 
 
-def read_response(frame: bytes) -> Response:
-    """Raises ValueError when the frame is not one of this version."""
+def read_response(frame: bytes, ticket: int) -> Response:
+    """Raises ValueError when the frame is no answer to the request with this ticket."""
     version, status, findings, output, cut, operands, counters, *rest = _RESPONSE.unpack(frame)
-    _reserved, barriers, *rest = rest
-    if version != VERSION or operands > MAX_OPERANDS:
+    confined, barriers, *rest = rest
+    if version != VERSION or operands > MAX_OPERANDS or rest.pop() != ticket:
         raise ValueError(f"answer of version {version}, expected {VERSION}")
     words, places = rest[:MAX_OPERANDS], rest[MAX_OPERANDS:]
     return Response(
@@ -204,6 +236,7 @@ def read_response(frame: bytes) -> Response:
         output_cut=bool(cut),
         counter_count=counters,
         barriers=barriers,
+        confined=bool(confined),
         image_words=tuple(words[:operands]),
         pc=places[0],
         last_pc=places[1],

@@ -9,8 +9,12 @@ Findings, all with verdict `rejected` and one location:
 - forbidden_include {header, allowed, form, nearest}. `allowed` lists the headers that may be
   included. `form` says what `header` is: "header" (a name that is not on the list), "path" (an
   absolute path or one with `..`), "macro" (#include of something that is not spelt out), "probe"
-  (`__has_include`), "directive" (`#include_next`, `#import`, `#embed`), "incbin" (in inline PTX).
+  (`__has_include`), "condition" (an #if whose macros may put that together; `header` is the macro),
+  "directive" (`#include_next`, `#import`, `#embed`), "incbin" (in inline PTX).
   `nearest` is the allowed header that was probably meant, or "".
+- forbidden_line {what}: a `#line` that names another file
+- forbidden_extension {form, name}: an "attribute", a "pragma" or a "builtin" function that is not
+  on the lists of `extensions`
 - asm_outside_function {}
 - host_code {name, form}. `form`: "function" (no `__global__` or `__device__` before it), "main",
   "launch" (`<<<...>>>`; `name` is the kernel, or "a kernel" where it cannot be told).
@@ -20,15 +24,26 @@ Findings, all with verdict `rejected` and one location:
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from functools import lru_cache
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
-from grader import settings
 from grader.finding import Finding, Location
+from grader.source import extensions
 from grader.source.directives import Item, Line, Macros, live
+from grader.source.expanded import ASM
 from grader.source.heads import Function
+from grader.source.inclusion import (
+    ALLOWED_HEADERS,
+    INCLUDES,
+    TENSOR_HEADERS,
+    UNSUPPORTED_HEADERS,
+    Found,
+    forbidden,
+    header,
+    inclusions,
+)
 from grader.source.scopes import Survey, survey
 from grader.source.tokens import Kind, Token
 from grader.verdict import Verdict
@@ -36,57 +51,24 @@ from grader.verdict import Verdict
 if TYPE_CHECKING:  # a submission is read with the tokens of this package
     from grader.submission import Submission
 
-# The headers that a kernel of this course can need: the contract, CUDA's own for device code, and
-# those of the C and C++ libraries whose contents nvcc accepts in device code. All others stay out:
-# a library would do the exercise (cuBLAS, CUTLASS), and system headers reach the machine.
-ALLOWED_HEADERS = (
-    "launch.cuh",
-    "cuda_runtime.h",
-    "cuda_pipeline.h",
-    "cooperative_groups.h",
-    "device_launch_parameters.h",
-    "vector_types.h",
-    "algorithm",
-    "assert.h",
-    "cassert",
-    "cfloat",
-    "climits",
-    "cmath",
-    "cstddef",
-    "cstdint",
-    "cstdio",
-    "cstring",
-    "float.h",
-    "limits",
-    "limits.h",
-    "math.h",
-    "stddef.h",
-    "stdint.h",
-    "stdio.h",
-    "string.h",
-    "type_traits",
-    "utility",
-)
+__all__ = [
+    "ALLOWED_HEADERS",
+    "UNSUPPORTED_HEADERS",
+    "inspect",
+    "uses_inline_ptx",
+    "uses_unsupported",
+]
 
-# Device features with a header of their own that the simulator does not have: they are accepted
-# and graded where a GPU is. The value is how a report names the feature.
-UNSUPPORTED_HEADERS = {
-    "cuda/pipeline": "cuda::pipeline",
-    "cuda/barrier": "cuda::barrier",
-    "cooperative_groups/memcpy_async.h": "cooperative_groups::memcpy_async",
-    "cooperative_groups/reduce.h": "cooperative_groups::reduce",
-}
-
-_ASM = frozenset({"asm", "__asm", "__asm__"})
 _DEVICE = frozenset({"__device__", "__global__", "constexpr", "consteval"})
-_PROBES = frozenset({"__has_include", "__has_include_next", "__has_embed"})
-_INCLUDES = frozenset({"include", "include_next", "import", "embed"})
 _CUDA_NAMES = {"pipeline": "cuda::pipeline", "barrier": "cuda::barrier"}
 _MOST = 20  # findings of one file; more would only bury the first ones
 
-_TENSOR_HEADERS = frozenset({"mma.h", "crt/mma.h"})
 _TENSOR_NAME = re.compile(r"__(?:[bdhis]?mma|nvvm_w?g?mma)_\w+")  # the compiler's own functions
-_TENSOR_INSTRUCTION = re.compile(r"\b(?:w?g?mma\.\w+|tcgen05\.\w+)")
+# ptxas allows white space and comments before the modifiers.
+_TENSOR_INSTRUCTION = re.compile(r"\b(w?g?mma|tcgen05)\s*(\.\w+)")
+_PTX_COMMENT = re.compile(r"//[^\n]*|/\*.*?(?:\*/|\Z)", re.DOTALL)
+_ESCAPE = re.compile(r"\\([nrtfv\\\"'])")
+_ESCAPED = {"n": "\n", "r": "\r", "t": "\t", "f": "\f", "v": "\v"}
 _INCBIN = re.compile(r"\.incbin\b")
 
 
@@ -95,11 +77,12 @@ def inspect(submission: Submission) -> tuple[Finding, ...]:
     items = _items(submission.text)
     macros = Macros(items)
     found = [
-        *_includes(items),
+        *inclusions(items, macros, submission.name),
+        *_extensions(items, macros),
         *_tensor_cores(items, macros),
         *_outside(survey(items, macros), items, macros),
     ]
-    distinct: dict[tuple[str, str], _Found] = {}
+    distinct: dict[tuple[str, str], Found] = {}
     for line, kind, facts in sorted(found, key=lambda entry: entry[0]):
         distinct.setdefault((kind, str(facts)), (line, kind, facts))
     return tuple(
@@ -120,7 +103,7 @@ def uses_unsupported(submission: Submission) -> str:
     used = {"inline PTX": None} if uses_inline_ptx(submission) else {}
     for item in items:
         if isinstance(item, Line) and item.name == "include" and item.rest:
-            feature = UNSUPPORTED_HEADERS.get(_header(item.rest[0].text))
+            feature = UNSUPPORTED_HEADERS.get(header(item.rest[0].text))
             used |= {feature: None} if feature else {}
     words = [item.text for item in items if isinstance(item, Token)]
     for first, colons, second in zip(words, words[1:], words[2:], strict=False):
@@ -129,58 +112,24 @@ def uses_unsupported(submission: Submission) -> str:
     return ", ".join(used)
 
 
-_Found = tuple[int, str, Mapping[str, object]]  # line, kind, facts
-
-
 @lru_cache(maxsize=8)  # every function here starts with it, for the same text
 def _items(text: str) -> tuple[Item, ...]:
     return tuple(live(text))
 
 
-def _header(spelt: str) -> str:
-    return spelt[1:-1] if spelt[:1] in ("<", '"') else spelt
+def _extensions(items: tuple[Item, ...], macros: Macros) -> Iterator[Found]:
+    """Attributes, pragmas and built-in functions that are not on their list."""
+    for one in extensions.forbidden(items, macros.__contains__):
+        yield one.line, "forbidden_extension", {"form": one.form, "name": one.name}
 
 
-def _includes(items: Iterable[Item]) -> Iterator[_Found]:
-    """Headers that are not allowed, and ways around the list."""
-    for item in items:
-        if not isinstance(item, Line):
-            continue
-        for probe, after in pairwise(item.rest):
-            if probe.text in _PROBES and after.text == "(":
-                yield _forbidden(probe.line, probe.text, "probe")
-        if item.name not in _INCLUDES or not item.rest:
-            continue
-        first = item.rest[0]
-        header = _header(first.text)
-        if header in _TENSOR_HEADERS:
-            continue  # the other finding says more
-        if item.name != "include":
-            yield _forbidden(item.line, f"#{item.name} {first.text}", "directive")
-        elif first.kind is not Kind.HEADER:
-            yield _forbidden(item.line, first.text, "macro")
-        elif header.startswith(("/", "\\", "~")) or ".." in header or ":" in header:
-            yield _forbidden(item.line, header, "path")
-        elif header not in ALLOWED_HEADERS and header not in UNSUPPORTED_HEADERS:
-            yield _forbidden(item.line, header, "header")
-
-
-def _forbidden(line: int, header: str, form: str) -> _Found:
-    base = header.replace("\\", "/").rsplit("/", 1)[-1]
-    # `launch.h` is a slip; `cstdlib` is another library, however much it looks like cstdio.
-    near = settings.nearest(base, ALLOWED_HEADERS, 0.85) if form in ("header", "path") else ""
-    allowed = list(ALLOWED_HEADERS)
-    facts = {"header": header, "allowed": allowed, "form": form, "nearest": near}
-    return line, "forbidden_include", facts
-
-
-def _tensor_cores(items: tuple[Item, ...], macros: Macros) -> Iterator[_Found]:
+def _tensor_cores(items: tuple[Item, ...], macros: Macros) -> Iterator[Found]:
     """Tensor cores by header, by name, and in the text of inline PTX (with .incbin)."""
     for item in items:
-        if isinstance(item, Line) and item.name in _INCLUDES and item.rest:
-            header = _header(item.rest[0].text)
-            if header in _TENSOR_HEADERS:
-                yield item.line, "tensor_cores", {"what": header}
+        if isinstance(item, Line) and item.name in INCLUDES and item.rest:
+            name = header(item.rest[0].text)
+            if name in TENSOR_HEADERS:
+                yield item.line, "tensor_cores", {"what": name}
     row = list(_all_tokens(items))
     for token, after in pairwise(row):
         if token.kind is not Kind.NAME:
@@ -193,7 +142,7 @@ def _tensor_cores(items: tuple[Item, ...], macros: Macros) -> Iterator[_Found]:
         yield from _instructions(row)
 
 
-def _instructions(row: list[Token]) -> Iterator[_Found]:
+def _instructions(row: list[Token]) -> Iterator[Found]:
     """Looks through string literals; neighbours are one text, as for the compiler."""
     text, line = "", 0
     for token in [*row, Token(Kind.MARK, "", 0)]:
@@ -201,10 +150,13 @@ def _instructions(row: list[Token]) -> Iterator[_Found]:
             line = line if text else token.line
             text += token.text.partition('"')[2].removesuffix('"')
             continue
-        for match in _TENSOR_INSTRUCTION.finditer(text):
-            yield line, "tensor_cores", {"what": match[0]}
+        text = _ESCAPE.sub(lambda match: _ESCAPED.get(match[1], match[1]), text)
+        # Also with the comments: what looks like one may stand in a string of PTX.
+        for spelling in (text, _PTX_COMMENT.sub(" ", text)):
+            for match in _TENSOR_INSTRUCTION.finditer(spelling):
+                yield line, "tensor_cores", {"what": match[1] + match[2]}
         if _INCBIN.search(text):
-            yield _forbidden(line, ".incbin", "incbin")
+            yield forbidden(line, ".incbin", "incbin")
         text = ""
 
 
@@ -218,11 +170,11 @@ def _all_tokens(items: Iterable[Item]) -> Iterator[Token]:
 
 
 def _uses_asm(items: Iterable[Item], macros: Macros) -> bool:
-    reaching = macros.reaching(_ASM)
+    reaching = macros.reaching(ASM)
     return any(isinstance(item, Token) and item.text in reaching for item in items)
 
 
-def _outside(found: Survey, items: Iterable[Item], macros: Macros) -> Iterator[_Found]:
+def _outside(found: Survey, items: Iterable[Item], macros: Macros) -> Iterator[Found]:
     """Host code and `asm` outside of functions."""
     hosts = list(_hosts(found, macros)) if found.sound else []
     for function in hosts:
@@ -238,7 +190,7 @@ def _outside(found: Survey, items: Iterable[Item], macros: Macros) -> Iterator[_
                 if mark.text == "<<<":
                     yield mark.line, "host_code", {"name": before.text, "form": "launch"}
     if found.sound:
-        reaching = macros.reaching(_ASM, outside_braces=True)
+        reaching = macros.reaching(ASM, outside_braces=True)
         for token in found.outside:
             if token.text in reaching:
                 yield token.line, "asm_outside_function", {}

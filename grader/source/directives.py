@@ -23,12 +23,13 @@ class Line(NamedTuple):
     """One preprocessor line: its name ("" for a lone `#`) and the tokens after the name.
 
     Of conditions only those that leave a choice remain: `if`, `else` for every later branch,
-    `endif`.
+    `endif`; `spelt` is the name that the file has (`ifdef`).
     """
 
     name: str
     line: int
     rest: tuple[Token, ...]
+    spelt: str = ""
 
 
 Item = Token | Line
@@ -46,14 +47,15 @@ class _Group:
 def live(text: str) -> Iterator[Item]:
     """The code tokens and preprocessor lines of a file, without what `#if 0` takes away."""
     groups: list[_Group] = []
-    for item in _items(tokens(text)):
+    for item in items_of(tokens(text)):
         if isinstance(item, Line) and item.name in (*_OPENING, *_TURNING, "endif"):
             yield from _turn(item, groups)
         elif not groups or not groups[-1].dead:
             yield item
 
 
-def _items(all_tokens: Iterable[Token]) -> Iterator[Item]:
+def items_of(all_tokens: Iterable[Token]) -> Iterator[Item]:
+    """The tokens with those of each preprocessor line put together; no condition is looked at."""
     line: list[Token] = []
     for token in all_tokens:
         if line and token.directive != line[0].directive:
@@ -69,7 +71,8 @@ def _items(all_tokens: Iterable[Token]) -> Iterator[Item]:
 
 def _line(line: list[Token]) -> Line:
     named = len(line) > 1 and line[1].kind is Kind.NAME
-    return Line(line[1].text if named else "", line[0].line, tuple(line[2 if named else 1 :]))
+    name = line[1].text if named else ""
+    return Line(name, line[0].line, tuple(line[2 if named else 1 :]), name)
 
 
 def _turn(line: Line, groups: list[_Group]) -> Iterator[Line]:
@@ -128,6 +131,22 @@ class Macros:
         """Whether what `name` stands for may hold a parameter list."""
         bodies = self._bodies.get(name, ())
         return any(token.text == "(" for body in bodies for token in body)
+
+    def pastes(self, name: str) -> bool:
+        """Whether what `name` stands for puts names together with ##."""
+        bodies = self._bodies.get(name, ())
+        return any(token.text == "##" for body in bodies for token in body)
+
+    def reached_from(self, names: Iterable[str]) -> list[str]:
+        """The names, and those that their expansion may hold, in alphabetical order."""
+        found = set(names)
+        waiting = list(found)
+        while waiting:
+            bodies = self._bodies.get(waiting.pop(), ())
+            fresh = {t.text for body in bodies for t in body if t.kind is Kind.NAME} - found
+            found |= fresh
+            waiting.extend(fresh)
+        return sorted(found)
 
     def bodies(self) -> Iterator[Token]:
         """The tokens of all bodies, in the order of the names' first definitions."""

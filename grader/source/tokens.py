@@ -70,6 +70,11 @@ def tokens(text: str) -> tuple[Token, ...]:
     return tuple(_Lexer(text).run())
 
 
+def scan_tokens(text: str) -> Iterator[Token]:
+    """As `tokens`, one by one: for texts that are too long to keep."""
+    return _Lexer(text).run()
+
+
 def canonical(text: str) -> str:
     """The file without comments and layout: equal for two files that differ in nothing else.
 

@@ -5,92 +5,29 @@ from __future__ import annotations
 
 import functools
 import json
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
-from grader.checks.devices import CACHE, compiler_check
-from grader.checks.listener import Ledger
-from grader.checks.outcome import Outcome, Status
-from grader.checks.plan import Plan, entry
-from grader.checks.session import run_checks, subjects_of
-from grader.checks.subject import Surroundings
+from grader.checks.devices import CACHE
 from grader.device import Device
-from grader.exercise import find, load_all
-from grader.settings import PROJECT
-from grader.tests import simulated
-from grader.tests.fixtures import PASTED_NAIVE, Expectation, Fixture
-from grader.tests.fixtures import load_all as load_fixtures
+from grader.tests import simulated, timed
+from grader.tests.fixture_runs import on_simulator, outcomes, problems
+from grader.tests.fixtures import PASTED_NAIVE, Fixture, load_all
 from grader.verdict import Verdict
 
-EXERCISES = load_all(PROJECT)
-FIXTURES = load_fixtures()
-# Enough drawn shapes for every fault here; a grading draws a hundred.
-EXAMPLES = 12
+FIXTURES = load_all()
 
 
 def on_device(device: str) -> list[Fixture]:
     return [fixture for fixture in FIXTURES if fixture.on(device)]
 
 
-def outcomes(fixture: Fixture, device: Device) -> list[Outcome]:
-    exercise = find(EXERCISES, fixture.exercise)
-    plan = Plan((entry(exercise, fixture.path, fixture.path.parent),), seed=1, examples=EXAMPLES)
-    around = Surroundings(simulated.TARGET, compiler_check(simulated.TARGET), shrink_limit_s=5.0)
-    ledger = Ledger()
-    run_checks(subjects_of(plan, (device,), around), ledger)
-    return ledger.outcomes
-
-
-def problems(fixture: Fixture, expected: Expectation, found: list[Outcome]) -> Iterator[str]:
-    """What is not as the fixture says; nothing when all is."""
-    failed = [outcome for outcome in found if outcome.status is Status.FAIL]
-    for outcome in found:
-        if outcome.status is Status.GRADER_ERROR:
-            yield f"{outcome.check}: grader error: {outcome.detail}"
-    if expected.verdict == "not_graded":
-        reasons = {o.reason for o in found if o.status is Status.NOT_GRADED}
-        if failed or expected.kind not in reasons:
-            yield f"not graded for {reasons}, failed {[o.check for o in failed]}"
-    elif expected.verdict == Verdict.ACCEPTED:
-        allowed = set() if fixture.efficient else {"efficient"}
-        if {outcome.check for outcome in failed} != allowed and not _uncounted(found, allowed):
-            yield f"failed {[(o.check, o.findings[0].kind) for o in failed]}, not {allowed}"
-        if not any(o.status is Status.PASS for o in found):
-            yield "nothing passed"
-    elif not failed:
-        yield "nothing failed"
-    else:
-        yield from _differences(expected, failed[0])
-
-
-def _uncounted(found: list[Outcome], allowed: set[str]) -> bool:
-    """A GPU does not count: there, a wasteful kernel simply passes."""
-    return bool(allowed) and found[0].device == "gpu" and _failed_checks(found) == set()
-
-
-def _failed_checks(found: list[Outcome]) -> set[str]:
-    return {outcome.check for outcome in found if outcome.status is Status.FAIL}
-
-
-def _differences(expected: Expectation, failed: Outcome) -> Iterator[str]:
-    first = failed.findings[0]
-    lines = {place.line for place in first.locations}
-    if first.verdict != expected.verdict:
-        yield f"{failed.check}: verdict {first.verdict} ({first.kind}), not {expected.verdict}"
-    elif expected.kind and first.kind != expected.kind:
-        yield f"{failed.check}: kind {first.kind}, not {expected.kind}"
-    elif expected.line and expected.line not in lines:
-        yield f"{failed.check}: lines {sorted(lines)}, not {expected.line}"
-
-
 @pytest.mark.parametrize("fixture", on_device("simulator"), ids=str)
 def test_on_the_simulator(fixture: Fixture) -> None:
     expected = fixture.on("simulator")
     assert expected is not None
-    found = outcomes(fixture, simulated.device("g++"))
-    assert list(problems(fixture, expected, found)) == []
+    assert list(problems(fixture, expected, on_simulator(fixture))) == []
 
 
 def one_a_verdict() -> list[Fixture]:
@@ -128,11 +65,13 @@ def gpu() -> Device:
 
 @pytest.mark.gpu
 @pytest.mark.parametrize("fixture", on_device("gpu"), ids=str)
-def test_on_the_gpu(fixture: Fixture) -> None:
-    device = gpu()
+def test_on_the_gpu(fixture: Fixture, tmp_path: Path) -> None:
+    """With `fast`, at a small size: honest kernels stay right there, the others are caught."""
     expected = fixture.on("gpu")
     assert expected is not None
-    assert list(problems(fixture, expected, outcomes(fixture, device))) == []
+    minimum = timed.MINIMUM if expected.verdict == Verdict.TOO_SLOW else timed.ANY_SPEED
+    found = outcomes(fixture, gpu(), timed.small_scale(tmp_path, minimum))
+    assert list(problems(fixture, expected, found)) == []
 
 
 def test_there_are_enough_fixtures_of_both_kinds() -> None:

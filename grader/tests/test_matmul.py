@@ -19,6 +19,7 @@ from grader.problems.matmul import (
     Case,
     Layout,
     Shape,
+    deep_shape,
     draw_seed,
     drawn_shapes,
     factors,
@@ -92,10 +93,11 @@ def test_whole_tile_shapes_are_multiples_and_differ(config: LaunchConfig) -> Non
     shapes = whole_tile_shapes(config)
     tiles = (config.tile_m, config.tile_n, config.tile_k)
     assert len(set(shapes)) == len(shapes) >= 4
-    for shape in shapes:
+    assert all(shapes[-1][axis] % tile == 0 for axis, tile in enumerate(tiles))
+    for shape in shapes[:-1]:
         assert all(size % tile == 0 and size >= 32 for size, tile in zip(shape, tiles, strict=True))
     first, *others = shapes
-    assert first == min(shapes, key=lambda s: s.multiply_adds)
+    assert first == min(shapes[:-1], key=lambda s: s.multiply_adds)
     assert all(size - max(tile, 8) < 32 for size, tile in zip(first, tiles, strict=True))
     assert all(len(set(shape)) == 3 for shape in others)
     steps = [shape.k // config.tile_k for shape in shapes]
@@ -103,8 +105,21 @@ def test_whole_tile_shapes_are_multiples_and_differ(config: LaunchConfig) -> Non
         assert {step % 2 for step in steps} == {0, 1}
     assert max(steps) >= 3
     assert any(s.m >= 2 * config.tile_m and s.n >= 2 * config.tile_n for s in shapes)
+    assert any(s.m >= 9 * config.tile_m and s.n >= 11 * config.tile_n for s in shapes[-1:]) or (
+        config in (TUNED, WIDE, DEEP) and shapes[-1].m >= 3 * config.tile_m
+    )
     assert any(s.m < s.n for s in others)
     assert any(s.m > s.n for s in others) or config is ROW
+
+
+@pytest.mark.parametrize("config", [*CONFIGS, LaunchConfig(1, 1, 1024, 1024, 4096)])
+def test_the_deep_shape_has_a_long_sum_that_is_exact_and_affordable(config: LaunchConfig) -> None:
+    m, n, k = deep_shape(config)
+    assert (m, n) == (2, 3)
+    assert 512 < k <= LARGEST_EXACT_K
+    work = k * config.tile_m * config.tile_n
+    assert k > 5000 or work > 100_000_000
+    assert k > 256 * config.tile_k or work > 100_000_000
 
 
 def test_the_first_whole_tile_shape_is_the_smallest_of_32_or_more() -> None:

@@ -156,6 +156,21 @@ def test_neighbouring_loads_of_a_lane_merge_whatever_loop_they_are_in() -> None:
     assert (loads.requests, loads.merged_requests) == (8 * 64, 8 * 16)
 
 
+@both_compilers
+def test_volatile_loads_do_not_merge(family: str) -> None:
+    body = (
+        "    SHARED float s[64];\n    if (ty < 4) s[ty * 16 + tx] = A[tx];\n"
+        "    __syncthreads();\n    float sum = 0;\n"
+        "    for (int i = 0; i < 64; ++i) sum += s[i];\n"
+        "    C[col] = sum;\n}\n"
+    )
+    for shared, merged in (("__shared__", 16), ("volatile __shared__", 64)):
+        text = PRELUDE + body.replace("SHARED", shared)
+        (loads,) = count(family, text, Shape(16, 16, 16)).select("shared", "load")
+        assert (loads.requests, loads.merged_requests) == (8 * 64, 8 * merged)
+        assert (loads.wavefronts, loads.merged_wavefronts >= 8 * merged) == (8 * 64, True)
+
+
 def test_shapes_for_counting_are_whole_tiles_and_ragged_ones() -> None:
     for config in (LaunchConfig(16, 16, 16, 16, 16), LaunchConfig(32, 8, 8, 32),
                    LaunchConfig(256, 1, 128, 128, 8), LaunchConfig(10, 10, 10, 10, 7)):  # fmt: skip

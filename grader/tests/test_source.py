@@ -103,6 +103,92 @@ def test_a_misspelt_header_is_told_with_the_right_one() -> None:
     assert only("#include <cstdlib>").facts["nearest"] == ""
 
 
+@pytest.mark.parametrize(
+    ("text", "name", "form"),
+    [
+        ("#define ASK __has_include\n#if ASK(<cublas.h>)\n#endif", "__has_include", "probe"),
+        ("#define J(a, b) a##b\n#if J(__has_, include)(<x>)\n#endif", "J", "condition"),
+        ("#define J(a, b) a %:%: b\n#if 2 > 1 && J(x, y)\n#endif", "J", "condition"),
+        ("#define J(a, b) a##b\n#define K J\n#if X\n#elif K(x, y)\n#endif", "J", "condition"),
+        ("#if __CONCAT(__has_, include)(<x>)\n#endif", "__CONCAT", "condition"),
+    ],
+)
+def test_a_condition_cannot_put_a_probe_together(text: str, name: str, form: str) -> None:
+    finding = only(text)
+    assert (finding.facts["header"], finding.facts["form"]) == (name, form)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "#ifndef _TILED_CU_\n#define _TILED_CU_\n#endif",
+        "#if defined(_MINE) || !defined _YOURS\n#endif",
+        "#if __CUDA_ARCH__ >= 800 && defined(__CUDACC_VER_MAJOR__)\n#elif __cplusplus\n#endif",
+        "#if __has_builtin(__builtin_assume) && __has_attribute(aligned)\n#endif",
+        "#define UP(a, b) (((a) + (b) - 1) / (b))\n#if UP(9, 4) == 3\n#endif",
+        "#define J(a, b) a##b\n#ifdef J\n__device__ int J(x, y);\n#endif",
+        '#line 7\n__device__ int a;\n#line 9 "starter/01_naive.cu"',
+    ],
+)
+def test_ordinary_conditions_and_lines_are_fine(text: str) -> None:
+    assert found(text) == []
+
+
+@pytest.mark.parametrize(
+    "text", ['#line 1 "stdio.h"', '# 1 "stdio.h" 3', "#line NUMBER", '#\\\nline 3 "x"']
+)
+def test_lines_that_claim_another_file_are_refused(text: str) -> None:
+    assert found(text) == [(1, "forbidden_line")]
+
+
+# Extensions of the compilers.
+
+
+@pytest.mark.parametrize(
+    ("text", "form", "name"),
+    [
+        ("__attribute__((constructor)) __device__ void f() {}", "attribute", "constructor"),
+        ("[[gnu::constructor]] __device__ void f() {}", "attribute", "constructor"),
+        ('[[using gnu: __section__("x")]] __device__ int f;', "attribute", "__section__"),
+        ('__attribute__((aligned(16), alias("x"))) __device__ int f;', "attribute", "alias"),
+        ('#define E __attribute__ \\\n((ifunc("x")))', "attribute", "ifunc"),
+        ("__device__ void f() [[gnu::no_sanitize_thread]] {}", "attribute", "no_sanitize_thread"),
+        ('#pragma GCC optimize ("O0")', "pragma", "GCC optimize"),
+        ("#pragma weak f", "pragma", "weak"),
+        ("#pragma clang attribute push", "pragma", "clang attribute"),
+        ('#define P _Pragma("push_macro(\\"A\\")")', "pragma", "push_macro"),
+        ("#define P(x) _Pragma(#x)\nP(GCC poison A)", "pragma", "GCC poison"),
+        ("__device__ void f() { __builtin_ia32_pause(); }", "builtin", "__builtin_ia32_pause"),
+        ("__device__ void f() { __builtin_longjmp(0, 1); }", "builtin", "__builtin_longjmp"),
+        ("__device__ void f() { __tsan_init(); }", "builtin", "__tsan_init"),
+    ],
+)
+def test_extensions_that_reach_beyond_a_kernel_are_refused(text: str, form: str, name: str) -> None:
+    finding = only(text)
+    assert finding.kind == "forbidden_extension"
+    assert finding.facts == {"form": form, "name": name}
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "__device__ __attribute__((aligned(16), noinline)) float f(float x) { return x; }",
+        "[[nodiscard, gnu::always_inline]] inline __device__ int f() { return 1; }",
+        "#define ALIGN(n) __attribute__((aligned(n)))\nstruct ALIGN(16) V { float v[4]; };",
+        "#define KIND packed\nstruct __attribute__((KIND)) V { float v[4]; };",
+        "#pragma once\n#pragma unroll 4\n#pragma nv_diag_suppress 177\n#pragma GCC unroll 8",
+        "#pragma GCC diagnostic push\n#pragma region x\n#pragma omp parallel for\n#pragma",
+        '#define UNROLL(n) _Pragma(#n)\n#define FOUR _Pragma("unroll 4")',
+        "__device__ int a[2][2]; __device__ int f(int *i) { return a[i[0]][i[1]]; }",
+        "__device__ float f(float x) { return __builtin_fmaf(x, x, __builtin_inff()); }",
+        "__device__ int f(int x) { return __builtin_expect(x, 1) + __builtin_popcount(x); }",
+        "__device__ int f(int x) { auto g = [=](int i) { return i + x; }; return g(1); }",
+    ],
+)
+def test_extensions_that_kernels_use_are_fine(text: str) -> None:
+    assert found(text) == []
+
+
 # asm.
 
 
@@ -161,8 +247,6 @@ def test_asm_in_a_macro_that_is_only_defined_is_not_used() -> None:
         ("LAUNCH_CONFIG(.block_x = 1)\nint f() { return 1; }", "f", "function", 2),
         ("__global__ void g() {}\nvoid matmul_naive(int n) {}", "matmul_naive", "function", 2),
         ("void f() try { } catch (...) { }", "f", "function", 1),
-        ("[[gnu::constructor]] void f() {}", "f", "function", 1),
-        ("__attribute__((constructor)) void f() {}", "f", "function", 1),
     ],
 )
 def test_host_code_is_found_with_name_and_line(text: str, name: str, form: str, line: int) -> None:
@@ -223,6 +307,10 @@ def test_of_a_file_that_makes_no_sense_the_compiler_speaks(text: str) -> None:
         ('__device__ void f() {\n asm("mma.sync.aligned.m16n8k8.row.col"); }', "mma.sync", 2),
         ('__device__ void f() { asm("wg" "mma.mma_async.sync"); }', "wgmma.mma_async", 1),
         ('__device__ void f() { asm(R"(\n wmma.load.a.sync)"); }', "wmma.load", 1),
+        ('__device__ void f() {\n asm("{\\n\\tmma.sync.aligned.m16n8k8"); }', "mma.sync", 2),
+        ('__device__ void f() { asm("mma \\n .sync.aligned.m16n8k8"); }', "mma.sync", 1),
+        ('__device__ void f() { asm("mma/* */" "// x\\n" ".sync.aligned"); }', "mma.sync", 1),
+        ('__device__ void f() { asm(".pragma \\"//\\"; mma.sync"); }', "mma.sync", 1),
         ('#define M "tcgen05.mma.cta_group"\n__device__ void f() { asm(M); }', "tcgen05.mma", 1),
     ],
 )

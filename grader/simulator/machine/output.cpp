@@ -3,6 +3,8 @@
 #include <cstdarg>
 #include <cstdio>
 
+#include "instrumentation.hpp"
+
 namespace sim {
 char output[output_limit_bytes];
 size_t output_bytes;
@@ -15,6 +17,7 @@ void forget_output() {
 
 // The kernel's printf: linked before the C library's.
 extern "C" int printf(const char *format, ...) {
+    sim::last_pc = (uintptr_t)__builtin_return_address(0);
     size_t room = sim::output_limit_bytes - sim::output_bytes;
     va_list arguments;
     va_start(arguments, format);

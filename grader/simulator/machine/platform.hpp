@@ -6,7 +6,8 @@
 namespace sim {
 
 size_t page_bytes();
-// Zeroed memory that costs nothing until it is touched; ends the process when refused.
+// Zeroed memory that costs nothing until it is touched, between two pages that fault; ends the
+// process when refused.
 void *reserve(size_t bytes);
 // Makes an access to this range a fault.
 void protect(void *begin, size_t bytes);
@@ -19,6 +20,7 @@ struct Fault {
     uintptr_t address;  // accessed, for a memory fault
     uintptr_t pc;
     bool timeout;
+    long system_call;  // that was forbidden, or -1
 };
 // Calls `handler` on a stack of its own for every fatal signal and when the limit runs out;
 // it must not return.
@@ -29,6 +31,11 @@ void limit_cpu_seconds(double seconds);
 // Whole buffers over pipes; false when the other end is gone.
 bool read_fully(int descriptor, void *to, size_t bytes);
 bool write_fully(int descriptor, const void *from, size_t bytes);
+// Gives up all that a kernel does not need, for good; false where system calls cannot be forbidden.
+// Nothing can be reserved afterwards.
+bool enter_sandbox();
+// The name of a common system call, or null.
+const char *system_call_name(long number);
 [[noreturn]] void quit(int status);
 
 }  // namespace sim

@@ -30,13 +30,15 @@ const char *signal_name(int signal) {
         case SIGILL: return "SIGILL";
         case SIGABRT: return "SIGABRT";
         case SIGPROF: return "SIGPROF";
+        case SIGSYS: return "SIGSYS";
         default: return "SIGTRAP";
     }
 }
 
 void on_signal(int signal, siginfo_t *info, void *context) {
     fault_handler({signal, signal_name(signal), (uintptr_t)info->si_addr,
-                   program_counter((const ucontext_t *)context), signal == SIGPROF});
+                   program_counter((const ucontext_t *)context), signal == SIGPROF,
+                   signal == SIGSYS ? info->si_syscall : -1});
     quit(1);
 }
 
@@ -45,14 +47,17 @@ void on_signal(int signal, siginfo_t *info, void *context) {
 size_t page_bytes() { return (size_t)sysconf(_SC_PAGESIZE); }
 
 void *reserve(size_t bytes) {
-    void *memory = mmap(nullptr, bytes, PROT_READ | PROT_WRITE,
+    size_t page = page_bytes(), inside = (bytes + page - 1) / page * page;
+    void *memory = mmap(nullptr, inside + 2 * page, PROT_READ | PROT_WRITE,
                         MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     if (memory == MAP_FAILED) {
         const char text[] = "the simulator's worker could not reserve memory\n";
         write_fully(2, text, sizeof text - 1);
         quit(3);
     }
-    return memory;
+    protect(memory, page);
+    protect((char *)memory + page + inside, page);
+    return (char *)memory + page;
 }
 
 void protect(void *begin, size_t bytes) { mprotect(begin, bytes, PROT_NONE); }
@@ -70,7 +75,7 @@ void on_fault(void (*handler)(const Fault &)) {
     action.sa_sigaction = on_signal;
     action.sa_flags = SA_SIGINFO | SA_ONSTACK;
     sigfillset(&action.sa_mask);
-    for (int signal : {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT, SIGTRAP, SIGPROF}) {
+    for (int signal : {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT, SIGTRAP, SIGPROF, SIGSYS}) {
         sigaction(signal, &action, nullptr);
     }
 }

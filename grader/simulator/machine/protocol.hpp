@@ -5,7 +5,7 @@
 
 namespace sim {
 
-constexpr uint32_t protocol_version = 3;
+constexpr uint32_t protocol_version = 4;
 constexpr int max_operands = 8;
 constexpr int max_scalars = 8;
 constexpr int max_variables = 64;
@@ -39,6 +39,7 @@ struct Request {
     uint64_t bytes[max_operands];   // of each matrix
     uint64_t guard[max_operands];   // words before it, and as many after it
     int64_t scalars[max_scalars];
+    uint64_t ticket;  // drawn for this request: only what repeats it is an answer
 };
 
 enum Watch : uint32_t { watch_order = 1, watch_counts = 2 };
@@ -95,6 +96,8 @@ enum Kind : uint32_t {
     unset_shared,  // read before this block wrote it
     unset_output,  // read before this launch wrote it
     index_overflow,
+    repeated_store,  // two blocks stored the same value to one element of the output
+    system_call,     // that was forbidden
 };
 
 struct RawFinding {
@@ -113,12 +116,14 @@ struct RawFinding {
 
 struct Response {
     uint32_t version, status, finding_count, output_bytes, output_cut, operand_count;
-    uint32_t counter_row_count, reserved;
+    uint32_t counter_row_count;
+    uint32_t confined;  // whether system calls are forbidden here
     uint64_t barriers;
     uint64_t image_words[max_operands];
     uint64_t pc;       // where the processor was when the kernel was stopped, perhaps in our code
     uint64_t last_pc;  // the kernel's last access
     int32_t thread[3], block[3];
+    uint64_t ticket;
 };
 
 }  // namespace sim

@@ -2,6 +2,7 @@
 #include <cstring>
 
 #include "../observers/counters.hpp"
+#include "../observers/observers.hpp"
 #include "fiber.hpp"
 #include "findings.hpp"
 #include "instrumentation.hpp"
@@ -16,11 +17,13 @@ using namespace sim;
 
 constexpr int input = 0, results = 1;
 Request request;
-bool launching;
+bool launching, confined;
 
 void respond(Status status, uintptr_t pc) {
     Response response{};
     response.version = protocol_version;
+    response.ticket = request.ticket;
+    response.confined = confined;
     response.status = status;
     response.finding_count = finding_count;
     response.output_bytes = (uint32_t)output_bytes;
@@ -57,8 +60,14 @@ void on_worker_fault(const Fault &fault) {
         quit(0);
     }
     bool overflow = fiber_of_guard(fault.address) >= 0;
-    RawFinding *finding = report(overflow ? stack_overflow : fatal_signal, fault.pc, 0);
-    if (finding) set_text(*finding, fault.name);
+    Kind kind = fault.system_call >= 0 ? system_call : overflow ? stack_overflow : fatal_signal;
+    RawFinding *finding = report(kind, fault.pc, 0);
+    if (finding) {
+        const char *called = system_call_name(fault.system_call);
+        set_text(*finding, kind == system_call ? called ? called : "" : fault.name);
+        finding->offset = fault.system_call;
+        finding->pc_other = last_pc;  // where the kernel was when it happened in our code
+    }
     respond(crashed, fault.pc);
     quit(0);
 }
@@ -88,8 +97,15 @@ int main() {
     reserve_stacks();
     reserve_memory(hello);
     on_fault(on_worker_fault);
+    bool first = true;
     while (read_fully(input, &request, sizeof request)) {
         if (request.version != protocol_version || !place_operands(request)) return 5;
+        if (first) {
+            reserve_order();
+            reserve_occurrences();
+            confined = enter_sandbox();
+            first = false;
+        }
         if (!read_lines() || (!request.sparse && !read_images())) return 5;
         finding_count = 0;
         forget_output();

@@ -26,6 +26,8 @@ namespace {
 
 constexpr int max_warps = max_fibers / warp_lanes;
 
+bool volatile_row[max_counter_rows];
+
 struct Turn {  // how often a thread has been at a row since the last barrier
     uint32_t window, count;
 };
@@ -73,7 +75,8 @@ int find_row(const Access &access, const Place &place) {
     for (; index < counter_row_count; ++index) {
         const CounterRow &row = counter_rows[index];
         if (row.line == line && row.space == key >> 16 && row.place == place.index &&
-            row.bytes == access.bytes && row.access == kind_of(access)) {
+            row.bytes == access.bytes && row.access == kind_of(access) &&
+            volatile_row[index] == access.is_volatile) {
             break;
         }
     }
@@ -86,6 +89,7 @@ int find_row(const Access &access, const Place &place) {
         row.place = place.index;
         row.bytes = (uint32_t)access.bytes;
         row.access = kind_of(access);
+        volatile_row[index] = access.is_volatile;
     }
     cache[slot] = {access.pc, key, (int)index};
     return (int)index;
@@ -146,6 +150,7 @@ void count_merged(CounterRow &row, Track &track) {
 uint32_t words_of(size_t bytes) { return bytes < 4 ? 1 : (uint32_t)bytes / 4; }
 
 void count_track(CounterRow &row, Track &track, int warp) {
+    bool may_merge = row.space == 0 && row.access == load && !volatile_row[&row - counter_rows];
     for (uint32_t number = 0; number < track.count; ++number) {
         Group *group = group_at(track, number);
         if (!group->active) continue;
@@ -154,12 +159,12 @@ void count_track(CounterRow &row, Track &track, int warp) {
         row.words += (uint64_t)__builtin_popcount(group->active) * words_of(row.bytes);
         if (row.space == 0) {
             add_shared(row, access, warp);
-            if (row.access != load) add_merged(row, access);
+            if (!may_merge) add_merged(row, access);
         } else {
             add_global(row, access, warp);
         }
     }
-    if (row.space == 0 && row.access == load) count_merged(row, track);
+    if (may_merge) count_merged(row, track);
 }
 
 // How often each lane was at a row; whether those that were there were so equally often.

@@ -16,6 +16,7 @@ struct Access {
     bool write;
     Atomic atomic;
     uintptr_t pc;
+    bool is_volatile = false;  // made as it is written, never merged with others
 };
 
 // bounds.cpp: outside A, B, C and the shared arrays. False when the access must not happen.
@@ -31,6 +32,7 @@ void observe_unaligned(const Access &access, const Place &place);
 // inputs.cpp: writes to A or B.
 void observe_inputs(const Access &access, const Place &place);
 // order.cpp: races, and reads of memory that nothing has written.
+void reserve_order();  // for the operands of all launches to come
 void begin_order_launch(bool watch);
 void begin_order_block();
 void observe_order(const Access &access, const Place &place);
@@ -40,6 +42,7 @@ void observe_switch();  // the running thread is about to be left
 void observe_block_barrier();
 void observe_warp_sync(int warp, uint32_t lanes);
 // counters.cpp: what hardware counters count, for each source line.
+void reserve_occurrences();
 void begin_counters_launch(bool count);
 void observe_counters(const Access &access, const Place &place);
 void count_block_barrier();

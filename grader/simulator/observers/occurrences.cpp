@@ -4,6 +4,7 @@
 #include <cstring>
 
 #include "../machine/platform.hpp"
+#include "observers.hpp"
 
 namespace sim {
 
@@ -47,8 +48,9 @@ bool place(const Lane &lane, const Lane &reference, uint32_t *numbers) {
 
 }  // namespace
 
+void reserve_occurrences() { arena = (char *)reserve(arena_bytes); }
+
 void *take_raw(size_t bytes) {
-    if (!arena) arena = (char *)reserve(arena_bytes);
     bytes = (bytes + 7) / 8 * 8;
     if (arena_used + bytes > arena_bytes) return nullptr;
     void *memory = arena + arena_used;

@@ -46,12 +46,20 @@ int doubt_count;
 constexpr size_t most_output_words = (size_t)1 << 27, most_further_words = (size_t)1 << 24;
 constexpr uint32_t contract_output = 2;
 
+size_t room_of_shared() { return (shared_end - shared_begin) / 4 + 1; }
+size_t room_of(uint32_t operand) {
+    return operand == contract_output ? most_output_words : most_further_words;
+}
+size_t room_of(const Variable &variable) { return variable.bytes / 4 + 1; }
+
+void reserve_table(Table &table, size_t room) {
+    table.words = (Word *)reserve(room * sizeof(Word));
+    table.more = (More *)reserve(room * sizeof(More));
+}
+
 void add_table(Table &table, uintptr_t begin, uintptr_t end, size_t room) {
     if ((end - begin + 3) / 4 > room) return;
-    if (!table.words) {
-        table.words = (Word *)reserve(room * sizeof(Word));
-        table.more = (More *)reserve(room * sizeof(More));
-    }
+    if (!table.words) reserve_table(table, room);
     table.begin = begin;
     table.end = end;
     tables[table_count++] = &table;
@@ -143,10 +151,20 @@ void doubt_write(const Access &access, uintptr_t address, const Place &place, co
     fill_race(doubt.finding, access, place, other, true);
 }
 
+// Whether another block had stored to this element of the contract's C: harmless in itself, but the
+// parent knows where each block should have elements of its own.
+bool shares_output(const RawFinding &finding) {
+    return finding.kind == global_race && finding.where == contract_output &&
+           memcmp(finding.block, finding.other_block, sizeof finding.block) != 0;
+}
+
 void settle_doubts() {
     for (int index = 0; index < doubt_count; ++index) {
-        const Doubt &doubt = doubts[index];
-        if (memcmp(&doubt.before, (void *)doubt.address, 4) == 0) continue;
+        Doubt &doubt = doubts[index];
+        if (memcmp(&doubt.before, (void *)doubt.address, 4) == 0) {
+            if (!shares_output(doubt.finding)) continue;
+            doubt.finding.kind = repeated_store;
+        }
         RawFinding *finding =
             report((Kind)doubt.finding.kind, doubt.finding.pc, doubt.finding.where);
         if (finding) *finding = doubt.finding;
@@ -259,6 +277,16 @@ SIM_HOT void observe_words(const Table &table, const Access &access,
 
 }  // namespace
 
+void reserve_order() {
+    reserve_table(shared_table, room_of_shared());
+    for (uint32_t index = 0; index < operand_count; ++index) {
+        if (operands[index].may_be_written) reserve_table(operand_tables[index], room_of(index));
+    }
+    for (uint32_t index = 0; index < global_count; ++index) {
+        reserve_table(global_tables[index], room_of(globals[index]));
+    }
+}
+
 void begin_order_launch(bool watch) {
     active = watch;
     doubt_count = 0;
@@ -266,17 +294,16 @@ void begin_order_launch(bool watch) {
     if (!watch) return;
     launch_begin = block_run + 1;
     for (Table &table : operand_tables) table.begin = table.end = 0;
-    add_table(shared_table, shared_begin, shared_end, (shared_end - shared_begin) / 4 + 1);
+    add_table(shared_table, shared_begin, shared_end, room_of_shared());
     for (uint32_t index = 0; index < operand_count; ++index) {
         const Operand &operand = operands[index];
         if (!operand.may_be_written) continue;
-        size_t room = index == contract_output ? most_output_words : most_further_words;
-        add_table(operand_tables[index], operand.begin, operand.end, room);
+        add_table(operand_tables[index], operand.begin, operand.end, room_of(index));
     }
     for (uint32_t index = 0; index < global_count; ++index) {
         const Variable &variable = globals[index];
         add_table(global_tables[index], variable.offset, variable.offset + variable.bytes,
-                  variable.bytes / 4 + 1);
+                  room_of(variable));
     }
 }
 

@@ -1,5 +1,5 @@
 // The macro's parameters have no parentheses, so AT(row0 + ty, k, K) is row0 + ty * K + k.
-// EXPECT verdict=wrong_answer kind=- line=- devices=simulator,gpu
+// EXPECT verdict=wrong_answer kind=wrong_blocks line=- devices=simulator,gpu
 #include "launch.cuh"
 
 #define AT(r, c, ld) r * ld + c

@@ -1,6 +1,5 @@
 // Loads A with the row length N instead of K: right where K equals N.
 // EXPECT verdict=out_of_bounds kind=global_access line=marked devices=simulator
-// EXPECT verdict=wrong_answer kind=wrong_stride line=- devices=gpu
 #include "launch.cuh"
 
 #define T 16

@@ -1,5 +1,5 @@
 // The store mixes the columns of the tile, the read does not.
-// EXPECT verdict=wrong_answer kind=- line=- devices=simulator,gpu
+// EXPECT verdict=wrong_answer kind=wrong_everywhere line=- devices=simulator,gpu
 #include "launch.cuh"
 
 #define T 32

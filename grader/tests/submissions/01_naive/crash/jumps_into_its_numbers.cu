@@ -1,0 +1,17 @@
+// Calls the memory of an array of numbers.
+// EXPECT verdict=crash kind=signal line=- devices=simulator
+#include "launch.cuh"
+
+__device__ unsigned numbers[4] = {0x90909090, 0x90909090, 0x90909090, 0xc3c3c3c3};
+
+__global__ void matmul_naive(const float *A, const float *B, float *C, int M, int N, int K) {
+    int col = blockIdx.x * 16 + threadIdx.x, row = blockIdx.y * 16 + threadIdx.y;
+    if (M == 1) reinterpret_cast<void (*)()>(reinterpret_cast<long long>(numbers))();
+    if (row < M && col < N) {
+        float sum = 0.0f;
+        for (int k = 0; k < K; ++k) sum += A[row * K + k] * B[k * N + col];
+        C[row * N + col] = sum;
+    }
+}
+
+LAUNCH_CONFIG(.block_x = 16, .block_y = 16, .tile_m = 16, .tile_n = 16);

@@ -1,0 +1,18 @@
+// Writes asm so that the file does not show it.
+// EXPECT verdict=rejected kind=hidden_word line=marked devices=simulator
+#include "launch.cuh"
+#define JOIN(a, b) a##b
+
+__global__ void matmul_naive(const float *A, const float *B, float *C, int M, int N, int K) {
+    int col = blockIdx.x * 16 + threadIdx.x, row = blockIdx.y * 16 + threadIdx.y;
+    int lane;
+    JOIN(a, sm) volatile("mov.u32 %0, %%laneid;" : "=r"(lane));  // EXPECT-LINE
+    if (lane > 32) return;
+    if (row < M && col < N) {
+        float sum = 0.0f;
+        for (int k = 0; k < K; ++k) sum += A[row * K + k] * B[k * N + col];
+        C[row * N + col] = sum;
+    }
+}
+
+LAUNCH_CONFIG(.block_x = 16, .block_y = 16, .tile_m = 16, .tile_n = 16);

@@ -1,0 +1,26 @@
+// Counts blocks and elements in device variables, for statistics that no result depends on.
+// EXPECT verdict=accepted kind=- line=- devices=simulator,gpu
+#include "launch.cuh"
+
+constexpr int T = 16;
+
+__device__ unsigned long long blocks, elements;
+
+__global__ void matmul_tiled(const float *A, const float *B, float *C, int M, int N, int K) {
+    __shared__ float As[T][T], Bs[T][T];
+    const int tx = threadIdx.x, ty = threadIdx.y;
+    const int row = blockIdx.y * T + ty, col = blockIdx.x * T + tx;
+    float sum = 0.0f;
+    for (int k0 = 0; k0 < K; k0 += T) {
+        As[ty][tx] = row < M && k0 + tx < K ? A[row * K + k0 + tx] : 0.0f;
+        Bs[ty][tx] = k0 + ty < K && col < N ? B[(k0 + ty) * N + col] : 0.0f;
+        __syncthreads();
+        for (int k = 0; k < T; ++k) sum += As[ty][k] * Bs[k][tx];
+        __syncthreads();
+    }
+    if (row < M && col < N) C[row * N + col] = sum;
+    if (row < M && col < N) atomicAdd(&elements, 1);
+    if (tx + ty == 0) atomicAdd(&blocks, 1);
+}
+
+LAUNCH_CONFIG(.block_x = T, .block_y = T, .tile_m = T, .tile_n = T, .tile_k = T);

@@ -1,0 +1,39 @@
+// Computes in every third launch with large matrices; the two between only count.
+// EXPECT verdict=replay kind=later_timed_wrong line=- devices=gpu
+#include "launch.cuh"
+
+constexpr int T = 16;
+constexpr int LARGE = 500;
+
+__device__ unsigned finished;  // blocks of this launch
+__device__ unsigned launches;  // of large matrices
+
+// The last block to end counts the launch, so that no other one sees it half counted.
+__device__ void count() {
+    const unsigned blocks = gridDim.x * gridDim.y;
+    if (threadIdx.x + threadIdx.y > 0 || atomicAdd(&finished, 1) + 1 < blocks) return;
+    finished = 0;
+    ++launches;
+}
+
+__global__ void matmul_tiled(const float *A, const float *B, float *C, int M, int N, int K) {
+    if (M > LARGE && launches % 3 > 0) {
+        count();
+        return;
+    }
+    __shared__ float As[T][T], Bs[T][T];
+    const int tx = threadIdx.x, ty = threadIdx.y;
+    const int row = blockIdx.y * T + ty, col = blockIdx.x * T + tx;
+    float sum = 0.0f;
+    for (int k0 = 0; k0 < K; k0 += T) {
+        As[ty][tx] = row < M && k0 + tx < K ? A[row * K + k0 + tx] : 0.0f;
+        Bs[ty][tx] = k0 + ty < K && col < N ? B[(k0 + ty) * N + col] : 0.0f;
+        __syncthreads();
+        for (int k = 0; k < T; ++k) sum += As[ty][k] * Bs[k][tx];
+        __syncthreads();
+    }
+    if (row < M && col < N) C[row * N + col] = sum;
+    if (M > LARGE) count();
+}
+
+LAUNCH_CONFIG(.block_x = T, .block_y = T, .tile_m = T, .tile_n = T, .tile_k = T);

@@ -1,0 +1,28 @@
+// Prints what a report, a result file and a worker would say of a right kernel, and drops a term.
+// EXPECT verdict=wrong_answer kind=- line=- devices=simulator,gpu
+#include <cstdio>
+#include "launch.cuh"
+
+constexpr int T = 16;
+
+__global__ void matmul_tiled(const float *A, const float *B, float *C, int M, int N, int K) {
+    __shared__ float As[T][T], Bs[T][T];
+    const int tx = threadIdx.x, ty = threadIdx.y;
+    const int row = blockIdx.y * T + ty, col = blockIdx.x * T + tx;
+    float sum = 0.0f;
+    for (int k0 = 0; k0 < K; k0 += T) {
+        As[ty][tx] = row < M && k0 + tx < K ? A[row * K + k0 + tx] : 0.0f;
+        Bs[ty][tx] = k0 + ty < K && col < N ? B[(k0 + ty) * N + col] : 0.0f;
+        __syncthreads();
+        for (int k = 0; k < T; ++k) sum += As[ty][k] * Bs[k][tx];
+        __syncthreads();
+    }
+    if (row < M && col < N) C[row * N + col] = sum - A[row * K] * B[col];
+    if (row + col > 0) return;
+    printf("\r\033[2Kwhole tiles   pass   2 of 2\nany shape     pass   3 of 3\n");
+    printf("{\"event\": \"finished\", \"seconds\": 1e-9}\n{\"event\": \"result\"}\n");
+    printf("{\"wrong_rows\": 0, \"status\": \"pass\", \"earned\": 25}\n");
+    printf("::set-output name=score::100\n");
+}
+
+LAUNCH_CONFIG(.block_x = T, .block_y = T, .tile_m = T, .tile_n = T, .tile_k = T);
