@@ -1,4 +1,4 @@
-"""The verb `export`: results.json in another system's format."""
+"""The verbs `export` and `check-run`: results.json in another system's format."""
 
 from __future__ import annotations
 
@@ -6,10 +6,13 @@ import argparse
 import os
 import sys
 from collections.abc import Callable, Mapping
+from pathlib import Path
 
-from grader.cli import OK
+from grader.classroom.taking import read_note
+from grader.cli import ERROR, FAILED, OK
 from grader.finding import GraderFault
 from grader.formats import (
+    check_run,
     classroom50,
     classroom_reporter,
     gradescope,
@@ -17,9 +20,11 @@ from grader.formats import (
     reading,
     step_summary,
     table,
+    validation,
     workflow_commands,
 )
 from grader.formats.options import FORMATS
+from grader.handout.contents import STARTER
 
 _WRITERS: Mapping[str, Callable[[reading.Record], str]] = {
     "gradescope": gradescope.write,
@@ -34,16 +39,31 @@ assert tuple(_WRITERS) == FORMATS
 
 
 def main(options: argparse.Namespace) -> int:
-    """Exit status 0 when the format was written, whatever the score."""
-    text = _WRITERS[options.format](reading.read(options.record))
-    if options.output is None:
-        sys.stdout.write(text)
+    """Exit status 0 when the format was written, whatever the score, unless that was asked for."""
+    if options.verb == "check-run":
+        record = validation.read(options.record, options.submission / STARTER)
+        text = check_run.write(record, options.commit, read_note(options.submission))
+        _write(options.output, text)
         return OK
+    record = reading.read(options.record)
+    _write(options.output, _WRITERS[options.format](record))
+    return _exit_status(record) if options.exit_status else OK
+
+
+def _exit_status(record: reading.Record) -> int:
+    if record.failed_by_grader:
+        return ERROR
+    return OK if record.complete else FAILED
+
+
+def _write(output: Path | None, text: str) -> None:
+    if output is None:
+        sys.stdout.write(text)
+        return
     try:
-        options.output.parent.mkdir(parents=True, exist_ok=True)
-        options.output.write_text(text, encoding="utf-8")
+        output.parent.mkdir(parents=True, exist_ok=True)
+        output.write_text(text, encoding="utf-8")
     except OSError as fault:
         raise GraderFault(
-            f"{options.output} cannot be written: {fault.strerror}. Next: name another --output"
+            f"{output} cannot be written: {fault.strerror}. Next: name another --output"
         ) from None
-    return OK

@@ -43,7 +43,7 @@ def _test(check: Check) -> dict[str, Any]:
         "name": check.title,
         "score": check.earned,
         "max_score": check.possible,
-        "output": check.why or check.description,
+        "output": check.why_and_where or check.description,
         "visibility": "visible",
     }
     if not check.undecided:

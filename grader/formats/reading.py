@@ -4,6 +4,7 @@ student's code ran may have written it."""
 from __future__ import annotations
 
 import json
+import shlex
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -13,6 +14,9 @@ from grader.record import SCHEMA
 
 # A grading with all counters takes 100 KB; what is larger was not written by this grader.
 LARGEST_RECORD_BYTES = 4 << 20
+
+# A race has two, a barrier that threads miss a few.
+_PLACES_SHOWN = 4
 
 _NEXT = "Next: grade again, or give the results.json that `make grade` wrote."
 
@@ -67,6 +71,18 @@ class Check:
     def why(self) -> str:
         """What a reader is told of a check that did not pass; "" where nothing is said."""
         return "\n".join(part for part in (self.message, self.hint, self.command) if part)
+
+    @property
+    def at(self) -> str:
+        """`At: starter/02_tiled.cu:28 (read)`; "" without a place."""
+        shown = (f"{one.file}:{one.line} ({one.role})" for one in self.places[:_PLACES_SHOWN])
+        return f"At: {', '.join(shown)}" if self.places else ""
+
+    @property
+    def why_and_where(self) -> str:
+        """As `why`, for a page that does not show the place by itself."""
+        parts = (self.message, self.hint, self.at if self.message else "", self.command)
+        return "\n".join(part for part in parts if part)
 
 
 @dataclass(frozen=True)
@@ -124,6 +140,11 @@ class Record:
         return any(exercise.status == "grader_error" for exercise in self.exercises)
 
     @property
+    def complete(self) -> bool:
+        """Every exercise passes: nothing failed, nothing is missing or as it was handed out."""
+        return bool(self.exercises) and all(one.status == "pass" for one in self.exercises)
+
+    @property
     def untouched(self) -> bool:
         """Nothing was handed in: every exercise is missing or as it was handed out."""
         return all(one.status in ("missing", "not_started") for one in self.exercises)
@@ -139,6 +160,15 @@ class Record:
 
 def read(path: Path) -> Record:
     """The record in `path`; raises RecordProblem for anything but a consistent one."""
+    data = load(path)
+    try:
+        return parse(data)
+    except RecordProblem as problem:
+        raise RecordProblem(f"{path}: {problem} {_NEXT}") from None
+
+
+def load(path: Path) -> Any:
+    """The JSON in `path`, whatever it says; raises RecordProblem for none and for too much."""
     try:
         with path.open("rb") as file:
             raw = file.read(LARGEST_RECORD_BYTES + 1)
@@ -148,9 +178,7 @@ def read(path: Path) -> Record:
         limit = f"{LARGEST_RECORD_BYTES >> 20} MiB"
         raise RecordProblem(f"{path} is larger than {limit}: no record of a grading. {_NEXT}")
     try:
-        return parse(json.loads(raw.decode("utf-8")))
-    except RecordProblem as problem:
-        raise RecordProblem(f"{path}: {problem} {_NEXT}") from None
+        return json.loads(raw.decode("utf-8"))
     except (ValueError, RecursionError) as fault:
         raise RecordProblem(f"{path} is not JSON: {fault}. {_NEXT}") from None
 
@@ -216,7 +244,7 @@ def _check(node: _Node, exercise: str) -> Check:
             Place(one.text("file"), one.count("line"), one.text("role"))
             for one in node.nodes("locations")
         ),
-        command=node.text("command"),
+        command=_for_students(node.text("command")),
         seconds=node.seconds("seconds"),
     )
     if check.status not in ("pass", "fail", "skipped", "not_graded", "grader_error"):
@@ -224,6 +252,17 @@ def _check(node: _Node, exercise: str) -> Check:
     if check.earned > (check.points if check.passed else 0):
         raise RecordProblem(f"{check.title}: {check.earned} points for {check.status!r}.")
     return check
+
+
+def _for_students(command: str) -> str:
+    """The command without the folder in which the grading machine kept the files: a student types
+    it where the files are their own."""
+    try:
+        words = shlex.split(command)
+    except ValueError:
+        return command
+    kept = [word for word in words if not word.startswith("SUBMISSION=")]
+    return command if len(kept) == len(words) else shlex.join(kept)
 
 
 class _Node:

@@ -12,14 +12,15 @@ LIMIT_BYTES = 1 << 20
 _CUT = "\n\nThe rest is too long for this page; results.json has it.\n"
 
 
-def write(record: Record) -> str:
+def write(record: Record, limit_bytes: int = LIMIT_BYTES) -> str:
     text = "\n".join(_lines(record)) + "\n"
     raw = text.encode()
-    if len(raw) <= LIMIT_BYTES:
+    if len(raw) <= limit_bytes:
         return text
-    # Cut between two checks, so that no code block stays open.
-    kept = raw[: LIMIT_BYTES - len(_CUT) - 64].decode(errors="ignore")
-    return kept[: kept.rindex("\n### ")] + _CUT
+    kept = raw[: limit_bytes - len(_CUT) - 64].decode(errors="ignore")
+    # Cut between two checks, so that no code block stays open; before the first one, in the table.
+    between = kept.rfind("\n### ")
+    return kept[: between if between >= 0 else kept.rfind("\n")] + _CUT
 
 
 def _lines(record: Record) -> Iterator[str]:
@@ -36,7 +37,7 @@ def _lines(record: Record) -> Iterator[str]:
     for check in record.checks:
         if check.message and not check.passed:
             yield f"\n### {markdown(check.title)}\n"
-            yield markdown_block(check.why)
+            yield markdown_block(check.why_and_where)
     yield ""
     yield markdown(f"Seed {record.seed}, grader {record.version}, {', '.join(record.devices)}.")
 

@@ -1,4 +1,4 @@
-"""The verbs `handout`, `release-solutions`, `update` and `restore`."""
+"""The verbs about what is handed out: `handout`, `release-solutions`, `update`, ..."""
 
 from __future__ import annotations
 
@@ -17,6 +17,10 @@ def main(options: argparse.Namespace) -> int:
     elif options.verb == "release-solutions":
         names = making.release(PROJECT, options.output)
         print(f"{options.output}: {', '.join(names)}")
+    elif options.verb == "gradescope":
+        from grader.gradescope import bundle
+
+        return bundle.main(options)
     elif options.verb == "update":
         _tell(update.update(PROJECT, options.source))
     else:

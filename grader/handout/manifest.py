@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import hashlib
 import json
+import os
+import stat
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
@@ -13,6 +15,8 @@ from grader.handout.contents import STARTER
 
 NAME = "handout.json"
 SCHEMA = "matmul-handout/v1"
+# Of a file that is read here, the manifest among them: what is handed out has a few hundred kB.
+_LARGEST_BYTES = 4 << 20
 
 
 @dataclass(frozen=True)
@@ -60,7 +64,7 @@ def read(folder: Path) -> Manifest:
     """The manifest of the copy in `folder`; raises GraderFault for none and for a broken one."""
     path = folder / NAME
     try:
-        data = json.loads(path.read_text(encoding="utf-8"))
+        data = json.loads(_plain(path, folder))
         found = Manifest(
             str(data["version"]),
             str(data["tree_sha256"]),
@@ -84,7 +88,7 @@ def compare(manifest: Manifest, folder: Path) -> Difference:
     for name, digest in manifest.files.items():
         path = folder / name
         try:
-            content = None if path.is_symlink() else path.read_bytes()
+            content: bytes | None = _plain(path, folder)
         except (FileNotFoundError, NotADirectoryError):
             missing.append(name)
             continue
@@ -93,6 +97,21 @@ def compare(manifest: Manifest, folder: Path) -> Difference:
         if content is None or hashlib.sha256(content).hexdigest() != digest:
             changed.append(name)
     return Difference(tuple(sorted(changed)), tuple(sorted(missing)))
+
+
+def _plain(path: Path, folder: Path) -> bytes:
+    """A plain file of `folder`, at most _LARGEST_BYTES of it and a byte; OSError for all else.
+
+    The folder may be a student's: a link could lead anywhere, a pipe would wait for its writer.
+    """
+    # Not resolve(), which takes a loop of links for an error of its own.
+    if not Path(os.path.realpath(path.parent)).is_relative_to(os.path.realpath(folder)):
+        raise PermissionError(None, "leads out of the folder")
+    descriptor = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
+    with os.fdopen(descriptor, "rb") as file:
+        if not stat.S_ISREG(os.fstat(descriptor).st_mode):
+            raise PermissionError(None, "is no plain file")
+        return file.read(_LARGEST_BYTES + 1)
 
 
 def _is_inside(name: str) -> bool:

@@ -6,7 +6,7 @@ import argparse
 from collections.abc import Callable
 from pathlib import Path
 
-VERBS = ("handout", "release-solutions", "update", "restore")
+VERBS = ("handout", "release-solutions", "gradescope", "update", "restore")
 
 
 def add_parsers(add: Callable[..., argparse.ArgumentParser]) -> None:
@@ -15,6 +15,8 @@ def add_parsers(add: Callable[..., argparse.ArgumentParser]) -> None:
     release = add("release-solutions", help="write the solutions to read after the deadline")
     for parser in (handout, release):
         parser.add_argument("output", type=Path, metavar="DIR", help="a new folder")
+    gradescope = add("gradescope", help="make the zip to upload as Gradescope's autograder")
+    gradescope.add_argument("output", type=Path, metavar="FILE.zip", help="a new file")
     update = add("update", help="take a newer hand-out; your files in starter/ stay as they are")
     update.add_argument("source", metavar="FROM", help="a folder or a git address")
     add("restore", help="undo changes to what was handed out; starter/ stays as it is")

@@ -263,3 +263,33 @@ def test_a_file_that_is_no_record_is_told_with_its_path(tmp_path: Path) -> None:
         path.write_bytes(raw)
         with pytest.raises(reading.RecordProblem, match=r"results\.json.*Next: "):
             reading.read(path)
+
+
+@pytest.mark.parametrize(
+    "command, told",
+    [
+        ("make test EX=tiled SHAPE=3x3x3", "make test EX=tiled SHAPE=3x3x3"),
+        ("make test EX=tiled SUBMISSION='/tmp/a b/x' SEED=7", "make test EX=tiled SEED=7"),
+        ("make test EX=tiled SUBMISSION='open", "make test EX=tiled SUBMISSION='open"),
+    ],
+)
+def test_the_folder_of_the_grading_machine_is_not_in_a_students_command(
+    command: str, told: str
+) -> None:
+    data = record()
+    data["exercises"][0]["checks"][1]["command"] = command
+    assert reading.parse(data).checks[1].command == told
+
+
+def test_pages_that_show_no_place_name_it() -> None:
+    one = reading.parse(record(text="read"))
+    assert "At: starter/02_tiled.cu:9 (read)" in gradescope.write(one)
+    assert "At: starter/02_tiled.cu:9 (read)" in step_summary.write(one)
+
+
+def test_a_summary_is_cut_within_its_table_where_that_alone_is_too_long() -> None:
+    data = record()
+    data["exercises"][0]["checks"][1]["verdict"] = "x" * 5000
+    text = step_summary.write(reading.parse(data), 2000)
+    assert len(text.encode()) <= 2000
+    assert text.startswith("## 21 of 34 gradable points")

@@ -1,0 +1,137 @@
+"""The folder of a class: one folder a student, and what all gradings of it share.
+
+class.json                  roster, seed and device, as the first run found them
+students/KEY/snapshot.json  what was handed in: status, files, time
+students/KEY/submission/    the .cu files
+students/KEY/results.json   the grading, as `make grade` writes it
+students/KEY/grading.log    what it printed
+students/KEY/job.json       how the job ended; written last
+students/KEY/history/N/     an earlier grading that no longer counts, and why
+gradebook.csv summary.html similarity.csv
+"""
+
+from __future__ import annotations
+
+import fcntl
+import json
+import os
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import asdict, dataclass
+from datetime import datetime
+from pathlib import Path
+from typing import Any
+
+from grader import atomic
+from grader.classroom.roster import Student
+from grader.finding import GraderFault
+
+CLASS = "class.json"
+SCHEMA = "matmul-class/v1"
+
+
+@dataclass(frozen=True)
+class Class:
+    """What every job of a class needs to know; paths are absolute."""
+
+    folder: Path
+    submissions: Path
+    seed: int
+    device: str
+    students: tuple[Student, ...]
+
+    def find(self, word: str) -> Student:
+        """The student of that name or key; raises GraderFault, which says who is there."""
+        for student in self.students:
+            if word in (student.name, student.key) and not student.problem:
+                return student
+        raise GraderFault(
+            f'{self.folder / CLASS} has no student "{word}". Next: look into roster.csv'
+        )
+
+    @property
+    def graded(self) -> tuple[Student, ...]:
+        """Those whose line of the roster can be used."""
+        return tuple(student for student in self.students if not student.problem)
+
+    def of(self, student: Student) -> Path:
+        return self.folder / "students" / student.key
+
+
+def save(one: Class) -> None:
+    """Write class.json; raises GraderFault where the folder cannot be written."""
+    data = {
+        "schema": SCHEMA,
+        "submissions": str(one.submissions),
+        "seed": one.seed,
+        "device": one.device,
+        "students": [_plain(student) for student in one.students],
+    }
+    try:
+        one.folder.mkdir(parents=True, exist_ok=True)
+        atomic.write_text(one.folder / CLASS, json.dumps(data, indent=1) + "\n")
+    except OSError as fault:
+        raise GraderFault(
+            f"{one.folder} cannot be written: {fault.strerror}. Next: name another: OUTPUT=dir"
+        ) from None
+
+
+def load(folder: Path) -> Class:
+    """The class in `folder`; raises GraderFault where there is none."""
+    try:
+        data = json.loads((folder / CLASS).read_text(encoding="utf-8"))
+        if data["schema"] != SCHEMA:
+            raise ValueError(data["schema"])
+        students = tuple(_student(one) for one in data["students"])
+        return Class(
+            folder.resolve(), Path(data["submissions"]), data["seed"], data["device"], students
+        )
+    except OSError as fault:
+        raise GraderFault(
+            f"{folder} holds no class: {fault.strerror}. Next: make class ROSTER=roster.csv "
+            "SUBMISSIONS=dir"
+        ) from None
+    except (ValueError, KeyError, TypeError) as fault:
+        raise GraderFault(f"{folder / CLASS} is damaged ({fault}). Next: make class anew") from None
+
+
+def read_json(path: Path) -> Mapping[str, Any] | None:
+    """An object that a job wrote; None where it is not there or not whole."""
+    try:
+        data = json.loads(path.read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        return None
+    return data if isinstance(data, dict) else None
+
+
+def write_json(path: Path, data: Mapping[str, Any]) -> None:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    atomic.write_text(path, json.dumps(data, indent=1) + "\n")
+
+
+@contextmanager
+def locked(path: Path, wait: bool) -> Iterator[bool]:
+    """Hold a lock that the system releases however the process ends; False when it is taken."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    descriptor = os.open(path, os.O_RDWR | os.O_CREAT, 0o644)
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX | (0 if wait else fcntl.LOCK_NB))
+        yield True
+    except BlockingIOError:
+        yield False
+    finally:
+        os.close(descriptor)
+
+
+def _plain(student: Student) -> dict[str, Any]:
+    data = asdict(student)
+    for key in ("due", "received"):
+        data[key] = data[key].isoformat() if data[key] else None
+    return data
+
+
+def _student(data: dict[str, Any]) -> Student:
+    moments = {
+        key: datetime.fromisoformat(data[key]) if data[key] else None for key in ("due", "received")
+    }
+    return Student(**{**data, **moments})

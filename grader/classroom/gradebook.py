@@ -1,0 +1,142 @@
+"""gradebook.csv: one line a student of the roster, whatever came of them."""
+
+from __future__ import annotations
+
+import csv
+import io
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from pathlib import Path
+
+from grader import atomic
+from grader.classroom import folder as folders
+from grader.classroom.folder import Class
+from grader.classroom.policy import ON_TIME, Deadline, Lateness, lateness
+from grader.classroom.roster import Student
+from grader.formats import reading
+from grader.formats.escape import cell
+
+_HEAD = ("student", "pseudonym", "group", "status", "machine", "earned", "gradable", "points")
+_TAIL = ("days_late", "days_charged", "final", "received", "note")
+
+# What a status means for whoever reads the grade book.
+STATUS = {
+    "graded": "graded",
+    "missing": "nothing handed in",
+    "broken_archive": "archive cannot be read",
+    "archive_bomb": "archive unpacks to far more than a submission has",
+    "too_large": "a file is far too large",
+    "unreachable": "repository cannot be fetched",
+    "unreadable": "a file cannot be read",
+    "roster": "the roster's line cannot be used",
+    "grader_error": "the grader failed: grade again",
+    "not_run": "not graded yet",
+}
+
+
+@dataclass(frozen=True)
+class Row:
+    """One student. `record` is None where nothing was graded; `final` is None where no score is."""
+
+    student: Student
+    status: str
+    note: str = ""
+    machine: str = ""
+    received: datetime | None = None
+    late: Lateness = ON_TIME
+    record: reading.Record | None = None
+
+    @property
+    def earned(self) -> int | None:
+        if self.record is not None:
+            return self.record.earned
+        # Nothing usable came in: that is a score. What we could not take or grade is none.
+        return 0 if self.status == "missing" else None
+
+    @property
+    def final(self) -> int | None:
+        return None if self.earned is None else self.late.apply(self.earned)
+
+
+def rows(one: Class, deadline: Deadline | None) -> tuple[Row, ...]:
+    """Every line of the roster, in its order."""
+    return tuple(_row(one, student, deadline) for student in one.students)
+
+
+def _row(one: Class, student: Student, deadline: Deadline | None) -> Row:
+    if student.problem:
+        return Row(student, "roster", f"line {student.line}: {student.problem}")
+    place = one.of(student)
+    job = folders.read_json(place / "job.json")
+    snapshot = folders.read_json(place / "snapshot.json")
+    if job is None or snapshot is None:
+        return Row(student, "not_run")
+    received = student.received or _fetched_at(student, snapshot.get("taken"))
+    late = lateness(deadline, received, student.due)
+    status, note = str(job.get("status")), str(snapshot.get("detail", ""))
+    record = None
+    if status in ("graded", "grader_error"):
+        try:
+            record = reading.read(place / "results.json")
+        except reading.RecordProblem as problem:
+            status, note = "grader_error", str(problem)
+    if record is not None and (record.failed_by_grader or status == "grader_error"):
+        status, record = "grader_error", None
+    if deadline is not None and received is None and status == "graded":
+        note = "; ".join(filter(None, (note, "time of submission unknown, taken as on time")))
+    return Row(student, status, note, _machine(record), received, late, record)
+
+
+def _fetched_at(student: Student, taken: object) -> datetime | None:
+    """What comes from a server came in when it was fetched, unless the roster knows better."""
+    fetched = "://" in student.source or student.source.startswith("git@")
+    return datetime.fromisoformat(taken) if fetched and isinstance(taken, str) else None
+
+
+def _machine(record: reading.Record | None) -> str:
+    """Which kind of machine graded: two kinds never stand in one column unseen."""
+    if record is None:
+        return ""
+    return "gpu" if "gpu" in record.devices else "simulator"
+
+
+def write(path: Path, all_rows: Sequence[Row]) -> None:
+    """The grade book, replaced in one step."""
+    names = _exercise_names(all_rows)
+    text = io.StringIO()
+    writer = csv.writer(text, lineterminator="\n")
+    writer.writerow([*_HEAD, *names, *_TAIL])
+    for row in all_rows:
+        writer.writerow(_cells(row, names))
+    atomic.write_text(path, text.getvalue())
+
+
+def _cells(row: Row, names: Sequence[str]) -> list[object]:
+    record, student = row.record, row.student
+    by_name = {one.name: one.earned for one in record.exercises} if record else {}
+    gradable: tuple[object, object] = (record.possible, record.points) if record else ("", "")
+    return [
+        cell(student.name),
+        cell(student.pseudonym),
+        cell(student.group),
+        row.status,
+        row.machine,
+        _number(row.earned),
+        *gradable,
+        *(by_name.get(name, "") for name in names),
+        row.late.days,
+        row.late.charged,
+        _number(row.final),
+        row.received.isoformat() if row.received else "",
+        cell(row.note or ("" if row.status == "graded" else STATUS.get(row.status, ""))),
+    ]
+
+
+def _exercise_names(all_rows: Iterable[Row]) -> list[str]:
+    found = {one.name for row in all_rows if row.record for one in row.record.exercises}
+    return sorted(found)
+
+
+def _number(value: int | None) -> object:
+    return "" if value is None else value

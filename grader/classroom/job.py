@@ -1,0 +1,118 @@
+"""One student's grading: `python -m grader.classroom.job FOLDER KEY ATTEMPT`.
+
+What Snakemake runs. Exit status 0 when it is done, whatever the score; 1 when the machine failed
+and another attempt may help. After the last attempt it is done, too, with that in the grade book.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import asdict
+from datetime import UTC, datetime
+from pathlib import Path
+
+from grader.classroom import folder as folders
+from grader.classroom.folder import Class
+from grader.classroom.roster import Student
+from grader.classroom.snapshot import take
+from grader.cli import ERROR
+from grader.driver import find_driver
+from grader.exercise import PROJECT, load_all
+
+ATTEMPTS = 3
+# Four exercises take half a minute, and every check has a limit of its own; this is the last belt.
+_LIMIT_S = 1800
+# While one job of a GPU launches, others compile, simulate and wait for it.
+_JOBS_PER_GPU = 4
+
+
+def main(arguments: list[str]) -> int:
+    folder, key, attempt = Path(arguments[0]), arguments[1], int(arguments[2])
+    one = folders.load(folder)
+    student = one.find(key)
+    place = one.of(student)
+    # A run that was killed may have left this very job running: wait for it, then see what it did.
+    with folders.locked(place / ".lock", wait=True):
+        if folders.read_json(place / "job.json") is not None:
+            return 0
+        return _grade(one, student, place, attempt)
+
+
+def _grade(one: Class, student: Student, place: Path, attempt: int) -> int:
+    snapshot = take_once(one, student, place)
+    begin_s = time.monotonic()
+    status = snapshot
+    if snapshot == "ok":
+        status = _run(one, place)
+        if status == "grader_error" and attempt < ATTEMPTS:
+            return 1
+    told = {"status": status, "attempt": attempt, "seconds": round(time.monotonic() - begin_s, 1)}
+    folders.write_json(place / "job.json", told)
+    return 0
+
+
+def take_once(one: Class, student: Student, place: Path) -> str:
+    """Take what was handed in, once: a later run grades the same files. Returns its status."""
+    known = folders.read_json(place / "snapshot.json")
+    if known is not None:
+        return str(known["status"])
+    names = tuple(f"{exercise.name}.cu" for exercise in load_all(PROJECT) if exercise.graded)
+    partial = place / "submission.partial"
+    shutil.rmtree(partial, ignore_errors=True)
+    taken = take(student.source, one.submissions, names, partial)
+    shutil.rmtree(place / "submission", ignore_errors=True)
+    partial.rename(place / "submission")
+    when = datetime.now(UTC).isoformat(timespec="seconds")
+    folders.write_json(place / "snapshot.json", {**asdict(taken), "taken": when})
+    return taken.status
+
+
+def _run(one: Class, place: Path) -> str:
+    command = [sys.executable, "-m", "grader", "grade", str(place / "submission"), "--plain"]
+    command += ["--seed", str(one.seed), "--device", one.device, "--output", str(place)]
+    with (place / "grading.log").open("ab") as log, _gpu(one) as environment:
+        process = subprocess.Popen(
+            command, cwd=PROJECT, stdin=subprocess.DEVNULL, stdout=log, stderr=subprocess.STDOUT,
+            env=environment, start_new_session=True,
+        )  # fmt: skip
+        try:
+            code = process.wait(_LIMIT_S)
+        except subprocess.TimeoutExpired:
+            code = ERROR
+        finally:
+            if process.poll() is None:
+                os.killpg(process.pid, signal.SIGKILL)
+                process.wait()
+    return "graded" if code in (0, 1) else "grader_error"
+
+
+@contextmanager
+def _gpu(one: Class) -> Iterator[dict[str, str]]:
+    """The environment of the grading, with a GPU of its own where there are several.
+
+    A scheduler that already chose (CUDA_VISIBLE_DEVICES) is obeyed.
+    """
+    environment = dict(os.environ)
+    count = len(find_driver().gpus) if one.device != "simulator" else 0
+    if count < 2 or "CUDA_VISIBLE_DEVICES" in environment:
+        yield environment
+        return
+    slots = [(gpu, turn) for turn in range(_JOBS_PER_GPU) for gpu in range(count)]
+    while True:
+        for gpu, turn in slots:
+            with folders.locked(one.folder / "gpus" / f"{gpu}-{turn}", wait=False) as mine:
+                if mine:
+                    yield environment | {"CUDA_VISIBLE_DEVICES": str(gpu)}
+                    return
+        time.sleep(0.2)
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

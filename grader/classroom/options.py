@@ -1,0 +1,39 @@
+"""The options of the verbs about a class. Imports nothing heavy: every `--help` reads this."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Callable
+from pathlib import Path
+
+VERBS = ("class", "regrade", "forget")
+_OUTPUT = Path("class")
+
+
+def add_parsers(add: Callable[..., argparse.ArgumentParser], seed: Callable[[str], int]) -> None:
+    """The options of the verbs; `add` is add_parser of the command line's verbs."""
+    one = add("class", help="grade a whole class; run it again to go on where it stopped")
+    one.add_argument("roster", type=Path, metavar="ROSTER.csv")
+    one.add_argument("submissions", type=Path, metavar="DIR", help="where folders and zips lie")
+    one.add_argument("--device", choices=("auto", "simulator", "gpu"), default="auto")
+    one.add_argument("--seed", type=seed, metavar="N", help="default: drawn once, then kept")
+    one.add_argument("--jobs", type=int, metavar="N", help="gradings at once; default: cores / 2")
+    one.add_argument("--profile", type=Path, metavar="DIR", help="Snakemake's, for a cluster")
+    one.add_argument("--names", action="store_true", help="names, not pseudonyms, in summary.html")
+    again = add("regrade", help="grade one student again; both results are kept")
+    again.add_argument("student", metavar="STUDENT")
+    again.add_argument("--reason", required=True, metavar="TEXT", help="why, for the record")
+    again.add_argument("--fetch", action="store_true", help="take what was handed in anew, too")
+    gone = add("forget", help="remove everything about one student")
+    gone.add_argument("student", metavar="STUDENT")
+    collect = add("collect", help="take what a class handed in; `class` grades it elsewhere")
+    collect.add_argument("roster", type=Path, metavar="ROSTER.csv")
+    collect.add_argument("submissions", type=Path, metavar="DIR", help="where folders and zips lie")
+    collect.set_defaults(seed=None, device="auto")  # `class` says which
+    take = add("take", help="the graded files of one submission, for another machine to grade")
+    take.add_argument("source", metavar="SOURCE", help="a folder or a zip")
+    take.add_argument("output", type=Path, metavar="DIR", help="a new folder")
+    for parser in (one, again, gone, collect):
+        parser.add_argument(
+            "--output", type=Path, default=_OUTPUT, metavar="DIR", help="default: class"
+        )

@@ -1,0 +1,96 @@
+"""summary.html: how the class did, for its teacher; pseudonyms unless names are asked for."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from jinja2 import Environment, FileSystemLoader, StrictUndefined
+
+from grader import atomic
+from grader.classroom.gradebook import STATUS, Row
+from grader.exercise import CHECKS
+
+_COLUMNS = ("pass", "fail", "skipped", "undecided")
+# Who earned less than this share of what could be graded is worth a look.
+_NEEDS_HELP = 0.5
+_COMMON_FAULTS = 12
+
+
+@dataclass(frozen=True)
+class Bar:
+    """One check of one exercise: students by status."""
+
+    exercise: str
+    check: str
+    counts: dict[str, int]
+
+    @property
+    def total(self) -> int:
+        return sum(self.counts.values())
+
+    def percent(self, column: str) -> float:
+        return 100 * self.counts[column] / self.total if self.total else 0.0
+
+
+def write(path: Path, rows: Sequence[Row], title: str, names: bool) -> None:
+    """Replace the page in one step."""
+    templates = FileSystemLoader(Path(__file__).parent)
+    made = Environment(loader=templates, autoescape=True, undefined=StrictUndefined)
+    graded = [row for row in rows if row.record is not None]
+    text = made.get_template("summary.html.jinja").render(
+        title=title,
+        rows=rows,
+        graded=graded,
+        machines=sorted({row.machine for row in graded}),
+        statuses=Counter(STATUS.get(row.status, row.status) for row in rows),
+        scores=_scores(graded),
+        bars=_bars(graded),
+        columns=_COLUMNS,
+        faults=_faults(graded).most_common(_COMMON_FAULTS),
+        help=[row for row in rows if _needs_help(row)],
+        name=lambda row: row.student.name if names else row.student.pseudonym,
+        # A note may hold the name of a folder, which mostly is the student's.
+        note=lambda row: row.note if names else STATUS.get(row.status, ""),
+    )
+    atomic.write_text(path, text)
+
+
+def _scores(graded: Sequence[Row]) -> list[tuple[str, int]]:
+    """Students by tenths of what could be graded."""
+    counts = [0] * 10
+    for row in graded:
+        assert row.record is not None
+        if row.record.possible:
+            counts[min(9, 10 * row.record.earned // row.record.possible)] += 1
+    return [(f"{10 * tenth}-{10 * tenth + 10} %", count) for tenth, count in enumerate(counts)]
+
+
+def _bars(graded: Sequence[Row]) -> list[Bar]:
+    found: dict[tuple[str, str], Counter[str]] = {}
+    for row in graded:
+        assert row.record is not None
+        for check in row.record.checks:
+            kind = "undecided" if check.undecided else check.status
+            found.setdefault((check.exercise, check.name), Counter())[kind] += 1
+    ranks = {check: rank for rank, check in enumerate(CHECKS)}
+    order = sorted(found, key=lambda key: (key[0], ranks.get(key[1], len(ranks))))
+    return [Bar(e, c, {column: found[e, c][column] for column in _COLUMNS}) for e, c in order]
+
+
+def _faults(graded: Sequence[Row]) -> Counter[tuple[str, str]]:
+    """(exercise, verdict) -> students who have it."""
+    return Counter(
+        pair
+        for row in graded
+        if row.record is not None
+        for pair in {(c.exercise, c.verdict) for c in row.record.checks if c.verdict}
+    )
+
+
+def _needs_help(row: Row) -> bool:
+    if row.record is None:
+        return row.status != "roster"
+    return row.record.possible > 0 and row.record.earned < _NEEDS_HELP * row.record.possible

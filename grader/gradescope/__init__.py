@@ -1,0 +1,1 @@
+"""Gradescope: the zip that a teacher uploads, and what runs inside it for each submission."""
