@@ -8,7 +8,7 @@ PY := .venv/bin/python
 
 # What a command was called with, for its recipe: EX="$$EX" rather than text inside the recipe.
 export PYTHON EX SHAPE DEVICE SEED SUBMISSION OUTPUT WHEELHOUSE PYTHON_VERSION MACHINE PYTEST_ARGS
-export FILE KERNEL GRID BLOCK ARGS SHARED LINE SVG
+export ROSTER SUBMISSIONS JOBS PROFILE STUDENT REASON RESULT FROM OUT FILE KERNEL GRID BLOCK ARGS SHARED LINE SVG SWEEP SIZES FUZZ
 
 CASE = $${EX:+--exercise "$$EX"} $${SHAPE:+--shape "$$SHAPE"}
 PLACE = $${DEVICE:+--device "$$DEVICE"} $${SEED:+--seed "$$SEED"}
@@ -17,7 +17,7 @@ LAUNCH = $${KERNEL:+--kernel "$$KERNEL"} $${GRID:+--grid "$$GRID"} $${BLOCK:+--b
 PICTURE = $${LINE:+--line "$$LINE"} $${SVG:+--svg "$$SVG"}
 
 .DEFAULT_GOAL := help
-.PHONY: help setup test run inspect grade demo doctor starter check check-all proof bench lint wheelhouse lock clean
+.PHONY: help setup test run inspect bench sweep grade verify calibrate demo doctor nvcc starter check check-all fuzz mutants fixtures proof lint wheelhouse lock clean update restore handout release-solutions gradescope class regrade forget
 
 help:
 	@echo "Grading of CUDA matrix multiplication. Read exercises/, edit starter/, then:"
@@ -35,17 +35,65 @@ run: .venv/gpu.stamp ## launch once, print A, B, C and the kernel's printf: EX=t
 inspect: .venv/base.stamp ## what each line costs in memory traffic: EX=tiled SHAPE=97x97x97 or FILE=any.cu KERNEL= GRID= BLOCK= ARGS= [LINE=28 SVG=out.svg]
 	@"$(PY)" -m grader inspect $${FILE:+"$$FILE"} $(CASE) $(LAUNCH) $(PICTURE) $${SEED:+--seed "$$SEED"}
 
+bench: .venv/gpu.stamp ## how fast your kernel is, with a plot: EX=tiled [SHAPE=4096x4096x4096] [DEVICE=...] [SUBMISSION=starter] [SVG=out.svg]; without EX: the simulator
+	@"$(PY)" -m grader bench $(CASE) $(PLACE) $${SVG:+--svg "$$SVG"} $${SUBMISSION:+"$$SUBMISSION"}
+
+sweep: .venv/gpu.stamp ## other tile sizes side by side, the best marked: EX=tiled [SWEEP="TILE=8,16,32"] [SHAPE=2048x2048x2048] [DEVICE=...]
+	@"$(PY)" -m grader sweep $(CASE) $(PLACE) $${SWEEP:+--values "$$SWEEP"} $${SUBMISSION:+"$$SUBMISSION"}
+
 grade: .venv/gpu.stamp ## score, report, result files [SUBMISSION=starter] [EX=tiled] [SEED=n] [DEVICE=...] [OUTPUT=results]
 	@"$(PY)" -m grader grade "$${SUBMISSION:-starter}" $${EX:+--exercise "$$EX"} $(PLACE) \
 		--output "$${OUTPUT:-results}"
 
+verify: .venv/gpu.stamp ## repeat a grading from its record, is it the same? RESULT=results/results.json SUBMISSION=dir
+	@"$(PY)" -m grader verify "$${RESULT:?Name a record: make verify RESULT=results.json SUBMISSION=dir}" \
+		"$${SUBMISSION:?Name what was graded: make verify RESULT=results.json SUBMISSION=dir}"
+
 demo: .venv/gpu.stamp ## grade the solutions and some wrong kernels, to see the reports
 	@"$(PY)" -m grader demo
+
+update: .venv/base.stamp ## take a newer hand-out; starter/ stays as it is: FROM=folder or git address
+	@"$(PY)" -m grader update "$${FROM:?Give the hand-out: make update FROM=folder or git address}"
+
+restore: .venv/base.stamp ## undo changes to everything but starter/
+	@"$(PY)" -m grader restore
+
+## Teachers
+
+handout: .venv/base.stamp ## the students' repository, without solutions: OUT=new folder
+	@"$(PY)" -m grader handout "$${OUT:?Name a new folder: make handout OUT=dir}"
+
+release-solutions: .venv/base.stamp ## the solutions to read after the deadline: OUT=new folder
+	@"$(PY)" -m grader release-solutions "$${OUT:?Name a new folder: make release-solutions OUT=dir}"
+
+gradescope: .venv/base.stamp ## the zip to upload as Gradescope's autograder: OUT=new file.zip
+	@"$(PY)" -m grader gradescope "$${OUT:?Name a new file: make gradescope OUT=file.zip}"
+
+calibrate: .venv/gpu.stamp ## which speed earns points on this GPU: writes exercises/calibration/<gpu>.toml [SIZES=1024,4096]
+	@"$(PY)" -m grader calibrate $${SIZES:+--sizes "$$SIZES"}
+
+class: .venv/class.stamp .venv/gpu.stamp ## grade a whole class, go on where it stopped: ROSTER=roster.csv SUBMISSIONS=dir [OUTPUT=class] [DEVICE=...] [SEED=n] [JOBS=n] [PROFILE=dir]
+	@"$(PY)" -m grader class "$${ROSTER:?Name the roster: make class ROSTER=roster.csv SUBMISSIONS=dir}" \
+		"$${SUBMISSIONS:?Name the folder of submissions: make class ROSTER=roster.csv SUBMISSIONS=dir}" \
+		--output "$${OUTPUT:-class}" $(PLACE) $${JOBS:+--jobs "$$JOBS"} $${PROFILE:+--profile "$$PROFILE"}
+
+regrade: .venv/class.stamp .venv/gpu.stamp ## grade one student again, keep both: STUDENT=name REASON="why" [OUTPUT=class]
+	@"$(PY)" -m grader regrade "$${STUDENT:?Name a student: make regrade STUDENT=name REASON=why}" \
+		--reason "$${REASON:?Say why, for the record: make regrade STUDENT=name REASON=why}" \
+		--output "$${OUTPUT:-class}"
+
+forget: .venv/class.stamp ## remove everything about one student: STUDENT=name [OUTPUT=class]
+	@"$(PY)" -m grader forget "$${STUDENT:?Name a student: make forget STUDENT=name}" \
+		--output "$${OUTPUT:-class}"
 
 ## Set-up
 
 doctor: .venv/gpu.stamp ## what this machine can grade, what is missing, and what mends it
 	@"$(PY)" -m grader doctor
+
+nvcc: .venv/base.stamp ## install NVIDIA's compiler into .venv, for machines without a CUDA toolkit (130 MB)
+	@"$(PY)" -m pip $(INSTALL) -r requirements/nvcc.txt || $(NOT_INSTALLED)
+	@echo "nvcc is installed. It now decides what compiles, and for which GPUs: make test, make inspect EX=tiled"
 
 setup: ## create .venv anew [PYTHON=python3] [WHEELHOUSE=folder] [SYSTEM_PACKAGES=1]
 	@$(MAKE) --no-print-directory ANEW=yes .venv/gpu.stamp
@@ -57,16 +105,22 @@ wheelhouse: .venv/base.stamp ## wheels for a Linux machine without a network [PY
 ## Developers
 
 check: lint ## the grader's own linters, types and tests (CI runs this)
-	"$(PY)" -m pytest grader/tests --timeout 300 -m "not long" $$PYTEST_ARGS
+	"$(PY)" -m pytest grader/tests -n auto --dist loadfile --timeout 300 -m "not long" $$PYTEST_ARGS
 
-check-all: lint ## check, and the long tests: cross products, other architectures
-	"$(PY)" -m pytest grader/tests --timeout 1800 $$PYTEST_ARGS
+check-all: lint .venv/class.stamp ## check, and the long tests: cross products, other architectures
+	"$(PY)" -m pytest grader/tests -n auto --dist loadfile --timeout 1800 $$PYTEST_ARGS
+
+mutants: .venv/base.stamp ## change the solutions in hundreds of small ways and grade each: what is missed? [EX=tiled]
+	@"$(PY)" -m grader.tests.mutants $${EX:+--exercise "$$EX"}
+
+fixtures: .venv/base.stamp ## what a student reads first about each wrong kernel in grader/tests/submissions [EX=tiled]
+	@"$(PY)" -m grader.tests.diagnoses $${EX:+"$$EX"}
+
+fuzz: .venv/dev.stamp ## random changes to the real .cu files, read and compiled: 2,000 inputs, half an hour [FUZZ="--seed 2000"]
+	@"$(PY)" -m grader.tests.fuzz $$FUZZ
 
 proof: .venv/gpu.stamp ## the simulator's counters beside the hardware's; measured anew where there is a GPU with Nsight Compute
 	@"$(PY)" -m grader.proof
-
-bench: .venv/base.stamp ## how fast the simulator is here, beside Oclgrind where that is installed [EX=tiled]
-	@"$(PY)" -m grader bench $${EX:+--exercise "$$EX"}
 
 lint: .venv/dev.stamp ## only what is quick: format, linter, starters in step, types
 	"$(PY)" -m ruff format --check
@@ -84,7 +138,10 @@ lock: ## pin the packages of pyproject.toml anew, with hashes (needs uv)
 	$(LOCK) -o requirements/base.txt pyproject.toml
 	$(LOCK) -o requirements/dev.txt --group dev -c requirements/base.txt
 	$(LOCK) -o requirements/gpu.txt --group gpu -c requirements/base.txt -c requirements/dev.txt
+	$(LOCK) -o requirements/nvcc.txt --group nvcc
+	$(LOCK) -o requirements/class.txt --group class -c requirements/base.txt -c requirements/dev.txt
 	$(LOCK) -o requirements/pycuda.txt --group pycuda --no-deps
+	$(LOCK) -o requirements/timing.txt --group timing -c requirements/base.txt
 
 LOCK = uv pip compile --quiet --upgrade --no-config --generate-hashes --no-emit-index-url \
 	--no-emit-find-links --python-version 3.11 --python-platform linux \
@@ -120,8 +177,12 @@ NOT_INSTALLED = { echo "Packages could not be installed (pip's reason is above).
 	@"$(PY)" -m pip $(INSTALL) -r requirements/dev.txt || $(NOT_INSTALLED)
 	@touch $@
 
+.venv/class.stamp: .venv/base.stamp requirements/class.txt
+	@"$(PY)" -m pip $(INSTALL) -r requirements/class.txt || $(NOT_INSTALLED)
+	@touch $@
+
 # Always succeeds: without PyCUDA the simulator still grades, and `make doctor` says what to do.
-.venv/gpu.stamp: .venv/base.stamp requirements/gpu.txt requirements/pycuda.txt
+.venv/gpu.stamp: .venv/base.stamp requirements/gpu.txt requirements/pycuda.txt requirements/timing.txt
 	@"$(PY)" -m grader.packages pycuda $${WHEELHOUSE:+--wheelhouse "$$WHEELHOUSE"}
 	@touch $@
 

@@ -3,19 +3,28 @@
 from __future__ import annotations
 
 import argparse
-import signal
+import contextlib
 import sys
+import traceback
 from collections.abc import Sequence
 from pathlib import Path
-from types import FrameType
 from typing import NoReturn
 
+from grader import interruption, machine_fault
 from grader.bench.options import add_parser as add_bench
+from grader.classroom.options import VERBS as CLASS_VERBS
+from grader.classroom.options import add_parsers as add_class
 from grader.finding import GraderFault
-from grader.formats.options import add_parser as add_export
+from grader.formats.options import VERBS as FORMAT_VERBS
+from grader.formats.options import add_parsers as add_formats
 from grader.handout.options import VERBS as HANDOUT_VERBS
 from grader.handout.options import add_parsers as add_handout
 from grader.inspect.options import add_parser as add_inspect
+from grader.report.output import OUTPUT
+from grader.secret_seed import add_parser as add_secret_seed
+from grader.sweep.options import add_parser as add_sweep
+from grader.timing.options import add_parser as add_calibrate
+from grader.verification.options import add_parser as add_verify
 
 OK, FAILED, ERROR = 0, 1, 2
 
@@ -35,20 +44,30 @@ def main(arguments: Sequence[str] | None = None) -> int:
     if options.verb is None:
         parser.print_help()
         return OK
-    signal.signal(signal.SIGTERM, _interrupt)
+    interruption.install()
     try:
-        return _run(options)
+        status = _run(options)
+        OUTPUT.finish()
+        return status
     except GraderFault as fault:
-        print(fault, file=sys.stderr)
+        _tell(str(fault))
     except KeyboardInterrupt:
-        print("Interrupted.", file=sys.stderr)
+        _tell("Interrupted.")
     except BrokenPipeError:
-        sys.stderr.close()  # the reader of our output left (`| head`): nobody is there to tell
+        pass  # the reader of our output left (`| head`): nobody is there to tell
+    except (OSError, MemoryError) as fault:
+        _tell(machine_fault.told(fault))
+    except Exception as fault:  # a mistake of ours: not 1, which says that a kernel failed
+        traceback.print_exc()
+        _tell(machine_fault.told(fault))
+    with contextlib.suppress(OSError):
+        OUTPUT.finish()
     return ERROR
 
 
-def _interrupt(number: int, frame: FrameType | None) -> None:
-    raise KeyboardInterrupt
+def _tell(text: str) -> None:
+    with contextlib.suppress(OSError):  # a terminal that is gone
+        print(text, file=sys.stderr, flush=True)
 
 
 def _run(options: argparse.Namespace) -> int:
@@ -69,14 +88,42 @@ def _run(options: argparse.Namespace) -> int:
         from grader.bench import command as bench
 
         return bench.main(options)
-    if options.verb == "export":
+    if options.verb == "sweep":
+        from grader.sweep import command as sweep
+
+        return sweep.main(options)
+    if options.verb == "calibrate":
+        from grader.timing import command as calibrate
+
+        return calibrate.main(options)
+    if options.verb in FORMAT_VERBS:
         from grader.formats import command as export
 
         return export.main(options)
+    if options.verb == "take":
+        from grader.classroom import taking
+
+        return taking.main(options)
+    if options.verb == "collect":
+        from grader.classroom import collection
+
+        return collection.main(options)
+    if options.verb in CLASS_VERBS:
+        from grader.classroom import command as classroom
+
+        return classroom.main(options)
     if options.verb in HANDOUT_VERBS:
         from grader.handout import command as handout
 
         return handout.main(options)
+    if options.verb == "verify":
+        from grader.verification import command as verify
+
+        return verify.main(options)
+    if options.verb == "seed":
+        from grader import secret_seed
+
+        return secret_seed.main(options)
     if options.verb == "demo":
         from grader import demo
 
@@ -94,23 +141,28 @@ def _parser() -> _Parser:
     parser = _Parser(prog="python -m grader", description="Grades CUDA matrix multiplication.")
     verbs = parser.add_subparsers(dest="verb", metavar="VERB", parser_class=_Parser)
     test = verbs.add_parser("test", help="check the files in starter/, for students")
-    test.add_argument("folder", nargs="?", type=Path, metavar="DIR", help="default: starter")
+    test.add_argument("folder", nargs="?", type=_folder, metavar="DIR", help="default: starter")
     _add_case(test)
     run = verbs.add_parser("run", help="launch once; print A, B, C and the kernel's printf")
-    run.add_argument("folder", nargs="?", type=Path, metavar="DIR", help="default: starter")
+    run.add_argument("folder", nargs="?", type=_folder, metavar="DIR", help="default: starter")
     _add_case(run)
     add_inspect(verbs.add_parser)
     add_bench(verbs.add_parser)
+    add_sweep(verbs.add_parser)
     grade = verbs.add_parser("grade", help="score a submission and write results.json")
-    grade.add_argument("folder", nargs="?", type=Path, metavar="DIR", help="a submission")
+    grade.add_argument("folder", nargs="?", type=_folder, metavar="DIR", help="a submission")
     grade.add_argument("--solutions", action="store_true", help="grade the reference solutions")
     grade.add_argument("--exercise", metavar="EX", help="only this one: 02_tiled, 02 or tiled")
     grade.add_argument(
-        "--output", type=Path, default=Path("results"), metavar="DIR", help="default: results"
+        "--output", type=_folder, default=Path("results"), metavar="DIR", help="default: results"
     )
     _add_place(grade)
-    add_export(verbs.add_parser)
+    add_verify(verbs.add_parser)
+    add_secret_seed(verbs.add_parser)
+    add_calibrate(verbs.add_parser)
+    add_formats(verbs.add_parser)
     add_handout(verbs.add_parser)
+    add_class(verbs.add_parser, _seed)
     for verb, told in (
         ("demo", "grade the solutions and some wrong kernels, to see the reports"),
         ("doctor", "say what this machine can grade, and what mends the rest"),
@@ -137,6 +189,12 @@ def _add_place(parser: argparse.ArgumentParser) -> None:
 
 def _add_plain(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--plain", action="store_true", help="no colours, no moving lines")
+
+
+def _folder(text: str) -> Path:
+    if not text:  # an unset variable of a script, not the folder we were called from
+        raise argparse.ArgumentTypeError("the name of the folder is empty")
+    return Path(text)
 
 
 def _seed(text: str) -> int:

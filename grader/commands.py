@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import argparse
 import secrets
-import signal
 import stat
 from collections.abc import Sequence
 from pathlib import Path
 
 from rich.console import Console
 
-from grader import course, record
+from grader import course, interruption, output_folder, record
 from grader.checks import devices
 from grader.checks.plan import (
     PRACTICE_EXAMPLES,
@@ -28,7 +27,9 @@ from grader.exercise import PROJECT, Exercise, find, load_all
 from grader.finding import GraderFault
 from grader.grading import Grading
 from grader.grading import grade as grade_plan
+from grader.handout import protection
 from grader.problems.matmul import Shape
+from grader.report.architectures import note_lines
 from grader.report.line import console, is_plain, line, show
 from grader.report.next_step import next_lines
 from grader.report.progress import progress
@@ -57,13 +58,14 @@ def test(options: argparse.Namespace) -> int:
     seed = PRACTICE_SEED if options.seed is None else options.seed
     plan = Plan(folder_entries(chosen, folder), seed, PRACTICE_EXAMPLES, shape)
     screen = console(plain)
+    show_changed(screen, folder)
     grading = run_plan(plan, options.device, screen, plain)
     show_exercises(screen, grading, with_points=shape is None)
     if shape is None and any(exercise.graded for exercise in chosen):
         show(screen, total_lines(grading.score))
         if options.seed is not None:
             screen.print(f"Seed: {seed}")
-    log = record.save_log(RESULTS, grading.log) if grading.log else None
+    log = output_folder.log(RESULTS, grading.log) if grading.log else None
     show_end(screen, grading, log)
     show(screen, next_lines(grading.score, plan))
     return exit_status(grading)
@@ -85,22 +87,28 @@ def grade(options: argparse.Namespace) -> int:
     screen = console(plain)
     if folder:
         show_ignored(screen, folder, entries, load_all(PROJECT))
-    grading = run_plan(plan, options.device, screen, plain)
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # a second Ctrl-C must not cost the record
-    log = record.save_log(options.output, grading.log)
-    path = record.save(options.output, record.compose(grading.score, plan, grading.ledger))
+        show_changed(screen, folder)
+    grader = record.identity()
+    with output_folder.reserved(options.output), interruption.held():
+        grading = run_plan(plan, options.device, screen, plain)
+        composed = record.compose(grading.score, plan, grading.ledger, grader)
+        kept = output_folder.keep(options.output, composed, grading.log)
     show_exercises(screen, grading, with_points=True)
     show(screen, total_lines(grading.score))
     screen.print(f"Seed: {seed} (the same seed draws the same shapes and numbers again)")
-    screen.print(f"Record: {path}")
-    show_end(screen, grading, log)
+    if kept.record is not None:
+        screen.print(f"Record: {kept.record}")
+    show_end(screen, grading, kept.log)
+    if kept.problem:
+        raise record.RecordError(kept.problem)
     if folder and folder.resolve() == STARTER:
         show(screen, next_lines(grading.score, plan, graded=True))
     return exit_status(grading)
 
 
 def run_plan(plan: Plan, word: str, screen: Console, plain: bool) -> Grading:
-    choice = devices.choose(word)
+    with interruption.allowed():  # a driver may take its time
+        choice = devices.choose(word)
     if choice.note:
         screen.print(choice.note)
     with progress(screen, plain) as listener:
@@ -112,6 +120,7 @@ def show_exercises(screen: Console, grading: Grading, with_points: bool) -> None
     for score in grading.score.exercises:
         arguments = case_arguments(grading.plan, entries[score.exercise.name])
         show(screen, exercise_lines(score, with_points, arguments))
+        show(screen, note_lines(grading.ledger.builds.get((score.exercise.name, "nvcc"), {})))
 
 
 def show_ignored(
@@ -129,6 +138,12 @@ def show_ignored(
     if ignored:
         more = f" and {len(ignored) - 10} more" if len(ignored) > 10 else ""
         show(screen, [line(f"Ignored in {folder}: {', '.join(ignored[:10])}{more}")])
+
+
+def show_changed(screen: Console, folder: Path) -> None:
+    """In a hand-out: what of the grader itself was edited, since it counts for nothing."""
+    if told := protection.note(protection.changed_outside(folder)):
+        show(screen, [line(told)])
 
 
 def show_end(screen: Console, grading: Grading, log: Path | None) -> None:
@@ -149,7 +164,7 @@ def exercises(word: str | None, graded: bool = False) -> tuple[Exercise, ...]:
     """The exercise that was named, or all that give points."""
     known = load_all(PROJECT)
     graded_ones = tuple(exercise for exercise in known if exercise.graded)
-    if not word:
+    if word is None:
         return graded_ones
     return (find(graded_ones if graded else known, word),)
 

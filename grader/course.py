@@ -75,7 +75,7 @@ _MODELS = {
     "DGX Spark": "12.1",
 }
 
-_KEYS = ("target_gpu",)
+_KEYS = ("target_gpu", "deadline")
 _ARCHITECTURE = re.compile(r"(?:sm|compute)_?([0-9]+)([0-9])[af]?")
 
 

@@ -130,12 +130,16 @@ def _simulator(compiler: Item) -> Item:
     with tempfile.TemporaryDirectory(prefix="doctor-") as folder:
         try:
             target = course.load(PROJECT).target
-            problem = machine.device_problem(SimulatorDevice(target, cache=Path(folder)))
+            simulator = SimulatorDevice(target, cache=Path(folder))
+            problem = machine.device_problem(simulator)
         except GraderFault as fault:
             return Item("simulator", MISSING, *_parts(fault))
     if problem:
         return Item("simulator", MISSING, problem, "CXX=clang++ make doctor, or report this")
-    return Item("simulator", OK, f"ran a kernel; checks the limits of {target.name}")
+    fence = "kernels can make no system calls"
+    if not simulator.confined:
+        fence = "system calls of kernels cannot be forbidden here, so run nobody else's"
+    return Item("simulator", OK, f"ran a kernel; checks the limits of {target.name}; {fence}")
 
 
 def _gpu_items(driver: Driver) -> Iterator[Item]:

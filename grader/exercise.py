@@ -27,7 +27,7 @@ LIMITS: Mapping[str, tuple[float, float]] = MappingProxyType(
     }
 )
 
-_KEYS = ("title", "kernel", "b_layout", "graded", "points", "limits", "hints")
+_KEYS = ("title", "kernel", "b_layout", "graded", "points", "limits", "speed", "hints")
 _EARNING = CHECKS[1:]  # that it compiles is worth nothing by itself
 _FOLDER = re.compile(r"[0-9]{2}_[a-z][a-z0-9_]*")
 _KERNEL = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
@@ -51,6 +51,7 @@ class Exercise:
     limits: Mapping[str, float]
     hints: Mapping[str, str]  # verdict or finding kind -> hint
     folder: Path
+    speed_sizes: tuple[int, ...] = ()  # M = N = K that may be timed, rising; () for no timing
 
     @property
     def total(self) -> int:
@@ -72,16 +73,18 @@ def load(folder: Path) -> Exercise:
     top = settings.read(folder / "exercise.toml", ExerciseError)
     top.only(_KEYS)
     graded = top.flag("graded", True)
+    points = _points(top.table("points"), graded)
     return Exercise(
         name=folder.name,
         title=top.text("title"),
         kernel=_kernel(top),
         b_layout=Layout(top.choice("b_layout", [layout.value for layout in Layout])),
         graded=graded,
-        points=_points(top.table("points"), graded),
+        points=points,
         limits=_limits(top.table("limits")),
         hints=_hints(top.table("hints")),
         folder=folder,
+        speed_sizes=_speed_sizes(top, points["fast"]),
     )
 
 
@@ -146,6 +149,14 @@ def _points(table: settings.Table, graded: bool) -> Mapping[str, int]:
 def _limits(table: settings.Table) -> Mapping[str, float]:
     table.only(tuple(LIMITS))
     return MappingProxyType({key: table.number(key, *LIMITS[key]) for key in table.entries})
+
+
+def _speed_sizes(top: settings.Table, points: int) -> tuple[int, ...]:
+    table = top.table("speed")
+    table.only(("sizes",))
+    if points and not table.entries:
+        raise table.fault("sizes", f"is missing, but fast gives {points} points; name the sizes.")
+    return table.counts("sizes") if table.entries else ()
 
 
 def _hints(table: settings.Table) -> Mapping[str, str]:

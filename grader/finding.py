@@ -56,7 +56,7 @@ class GraderFault(Exception):
 class NotGraded(Exception):
     """This check cannot be decided here; `reason` is a key of the design's list."""
 
-    REASONS = ("no_gpu", "not_calibrated", "feature", "inconclusive", "not_built")
+    REASONS = ("no_gpu", "no_speed", "no_gap", "not_calibrated", "feature", "inconclusive")
 
     def __init__(self, reason: str, detail: str = "") -> None:
         if reason not in self.REASONS:

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import json
-import os
 import tempfile
 from collections.abc import Iterable, Mapping
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
+from grader.atomic import write_text
 from grader.checks.listener import Ledger
 from grader.checks.outcome import Status
 from grader.checks.plan import Entry, Plan, case_arguments
@@ -32,15 +32,24 @@ class RecordError(GraderFault):
     """The output folder cannot be written; the text says which and what to do."""
 
 
-def compose(score: Score, plan: Plan, ledger: Ledger) -> dict[str, Any]:
-    """The record as JSON-able data. Only `created` and `seconds` differ between equal gradings."""
+def identity() -> dict[str, str]:
+    """Which grader this is. A grading asks before it starts: files may change while it runs."""
+    return {"version": version(PROJECT), "tree_sha256": tree_sha256(PROJECT)}
+
+
+def compose(
+    score: Score, plan: Plan, ledger: Ledger, grader: Mapping[str, str] | None = None
+) -> dict[str, Any]:
+    """The record as JSON-able data. Between equal gradings only `created`, `seconds`, the folder's
+    name in `submission` and what was timed may differ."""
     entries = {entry.exercise.name: entry for entry in plan.entries}
     return {
         "schema": SCHEMA,
-        "grader": {"version": version(PROJECT), "tree_sha256": tree_sha256(PROJECT)},
+        "grader": dict(grader or identity()),
+        "submission": _submission(plan),
         "seed": plan.seed,
         "created": datetime.now(UTC).isoformat(timespec="seconds"),
-        "devices": [dict(ledger.devices[kind]) for kind in sorted(ledger.devices, reverse=True)],
+        "devices": _devices(score, ledger),
         "score": {
             "earned": score.earned,
             "points": score.points,
@@ -50,6 +59,12 @@ def compose(score: Score, plan: Plan, ledger: Ledger) -> dict[str, Any]:
             _exercise(one, entries[one.exercise.name], plan, ledger) for one in score.exercises
         ],
     }
+
+
+def _submission(plan: Plan) -> str:
+    """The folder that was graded, as it was named; "" for files of several folders."""
+    folders = {str(entry.path.parent) for entry in plan.entries}
+    return folders.pop() if len(folders) == 1 else ""
 
 
 def _exercise(score: ExerciseScore, entry: Entry, plan: Plan, ledger: Ledger) -> dict[str, Any]:
@@ -63,9 +78,24 @@ def _exercise(score: ExerciseScore, entry: Entry, plan: Plan, ledger: Ledger) ->
         "sha256": entry.submission.sha256 if entry.submission else "",
         "checks": [_check(check, entry, plan) for check in score.checks],
         "build": builds,
-        "timing": {},
+        "timing": _timing(score),
         "counters": dict(ledger.counters.get(name, {"lines": []})),
     }
+
+
+def _devices(score: Score, ledger: Ledger) -> list[dict[str, Any]]:
+    """Simulator first; the GPU with the file of the calibration that was used, "" for none."""
+    devices = [dict(ledger.devices[kind]) for kind in sorted(ledger.devices, reverse=True)]
+    used = next(filter(None, (_timing(one).get("calibration") for one in score.exercises)), None)
+    for device in devices:
+        if device["kind"] == "gpu":
+            device["calibration"] = used["file"] if used else ""
+    return devices
+
+
+def _timing(score: ExerciseScore) -> dict[str, Any]:
+    """What was measured for the check `fast`; empty where nothing was."""
+    return next((dict(one.outcome.timing) for one in score.checks if one.outcome.timing), {})
 
 
 def _check(check: CheckScore, entry: Entry, plan: Plan) -> dict[str, Any]:
@@ -79,7 +109,23 @@ def _check(check: CheckScore, entry: Entry, plan: Plan) -> dict[str, Any]:
         "points": check.points,
         "seconds": round(outcome.seconds, 3),
         **_cause(outcome.findings, entry, plan, explanation(outcome)),
+        "notes": [_note(finding, entry) for finding in outcome.notes],
     }
+
+
+def _note(finding: Finding, entry: Entry) -> dict[str, Any]:
+    return {
+        "kind": finding.kind,
+        "message": told(finding, entry.exercise).text,
+        "shape": list(finding.shape) if finding.shape else None,
+        "locations": _locations(finding),
+    }
+
+
+def _locations(finding: Finding) -> list[dict[str, Any]]:
+    return [
+        {"file": place.file, "line": place.line, "role": place.role} for place in finding.locations
+    ]
 
 
 def _cause(
@@ -98,10 +144,7 @@ def _cause(
         "message": message.text,
         "hint": message.hint,
         "shape": list(first.shape) if first.shape else None,
-        "locations": [
-            {"file": place.file, "line": place.line, "role": place.role}
-            for place in first.locations
-        ],
+        "locations": _locations(first),
         "command": repeat(first, entry.exercise, case_arguments(plan, entry)),
     }
 
@@ -125,7 +168,8 @@ def save(folder: Path, record: Mapping[str, Any]) -> Path:
     beside = broken and _is_good(folder / NAME)
     path = folder / (ERROR_NAME if beside else NAME)
     try:
-        _write(path, json.dumps(record, indent=1, ensure_ascii=False) + "\n")
+        folder.mkdir(parents=True, exist_ok=True)  # somebody may have removed it meanwhile
+        write_text(path, json.dumps(record, indent=1, ensure_ascii=False) + "\n")
         if not broken:
             (folder / ERROR_NAME).unlink(missing_ok=True)
     except OSError as fault:
@@ -142,7 +186,7 @@ def save_log(folder: Path, texts: Iterable[str]) -> Path | None:
             path.unlink(missing_ok=True)
             return None
         folder.mkdir(parents=True, exist_ok=True)
-        _write(path, "\n\n".join(told) + "\n")
+        write_text(path, "\n\n".join(told) + "\n")
     except OSError as fault:
         raise _unwritable(folder, fault) from fault
     return path
@@ -156,27 +200,6 @@ def _is_good(path: Path) -> bool:
         return record["schema"] == SCHEMA and Status.GRADER_ERROR not in statuses
     except (OSError, ValueError, KeyError, TypeError):
         return False
-
-
-def _write(path: Path, text: str) -> None:
-    """All or nothing: a reader never sees half a file, not even after a power cut."""
-    descriptor, name = tempfile.mkstemp(prefix=f".{path.name}.", dir=path.parent)
-    temporary = Path(name)
-    try:
-        with os.fdopen(descriptor, "w", encoding="utf-8") as file:
-            file.write(text)
-            file.flush()
-            os.fsync(file.fileno())
-        temporary.chmod(0o644)
-        temporary.replace(path)
-    except BaseException:
-        temporary.unlink(missing_ok=True)
-        raise
-    folder = os.open(path.parent, os.O_RDONLY)
-    try:
-        os.fsync(folder)
-    finally:
-        os.close(folder)
 
 
 def _unwritable(folder: Path, fault: OSError) -> RecordError:

@@ -95,14 +95,23 @@ def score_exercise(
         check: found.get(check) or _never_ran(exercise, state, check, interrupted)
         for check in CHECKS
     }
+    points = _points(exercise, complete["fast"])
     checks = tuple(
-        CheckScore(
-            outcome, _earned(check, exercise.points[check], complete), exercise.points[check]
-        )
+        CheckScore(outcome, _earned(check, points[check], complete), points[check])
         for check, outcome in complete.items()
     )
     status = _status(tuple(complete.values())) if state == "started" else state
     return ExerciseScore(exercise, status, checks)
+
+
+def _points(exercise: Exercise, fast: Outcome) -> dict[str, int]:
+    """The points of each check. Where no speed tells a good kernel from the next-worse one on this
+    GPU, those of `fast` are given for `efficient`."""
+    points = dict(exercise.points)
+    if fast.reason == "no_gap":
+        points["efficient"] += points["fast"]
+        points["fast"] = 0
+    return points
 
 
 def _never_ran(exercise: Exercise, state: str, check: str, interrupted: bool) -> Outcome:
@@ -119,9 +128,10 @@ def _earned(check: str, points: int, outcomes: dict[str, Outcome]) -> int:
         return 0
     if check == "safe" and _lost(outcomes["whole_tiles"]):
         return 0
+    share = Fraction(outcomes[check].quarters, 4)
     if check in ("efficient", "fast") and _lost(outcomes["any_shape"]):
-        return _rounded(points * WITHOUT_ANY_SHAPE)
-    return points
+        share *= WITHOUT_ANY_SHAPE
+    return _rounded(points * share)
 
 
 def _lost(outcome: Outcome) -> bool:

@@ -103,6 +103,15 @@ class Table:
             raise self.fault(key, f"is {value:g}; it must be {bounds}.")
         return value
 
+    def counts(self, key: str, least: int = 1) -> tuple[int, ...]:
+        """An array of different integers, each at least `least`, in rising order."""
+        values = self._typed(key, list, "an array of integers")
+        if not values or not all(type(value) is int and value >= least for value in values):
+            raise self.fault(key, f"is {_value(values)}; it must hold integers from {least} on.")
+        if sorted(set(values)) != values:
+            raise self.fault(key, f"is {_value(values)}; it must rise from number to number.")
+        return tuple(values)
+
     def table(self, key: str) -> Table:
         """The table [key]; an empty one when it is absent."""
         value = self.entries.get(key, {})

@@ -181,10 +181,7 @@ def nvcc(environment: Mapping[str, str] | None = None) -> Nvcc:
     return compiler
 
 
-NVCC_MEND = (
-    "install the CUDA toolkit and put its bin folder on PATH, "
-    "or run: .venv/bin/python -m pip install nvidia-cuda-nvcc"
-)
+NVCC_MEND = "install the CUDA toolkit and put its bin folder on PATH, or run: make nvcc"
 
 
 def check_architecture(compiler: Nvcc, compute_capability: tuple[int, int]) -> None:

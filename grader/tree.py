@@ -17,6 +17,8 @@ TEACHERS_ONLY = (
     "grader/bench/tiled.cu",
     "grader/proof/",
     "grader/tests/",
+    "grader/classroom/Containerfile",
+    "grader/classroom/README.md",
     ".ci/",
     ".github/workflows/check.yml",
     ".github/workflows/class.yml",
@@ -27,7 +29,7 @@ TEACHERS_ONLY = (
 # What decides a score. Files for teachers only are left out: the students' copy has none, and both
 # copies must show the same fingerprint.
 _FOLDERS = ("grader", "tests")
-_PATTERNS = ("course.toml", "exercises/*/exercise.toml")
+_PATTERNS = ("course.toml", "exercises/*/exercise.toml", "exercises/calibration/*.toml")
 _NOISE = ("__pycache__", ".mypy_cache", ".pytest_cache", ".ruff_cache", ".hypothesis")
 
 

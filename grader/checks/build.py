@@ -13,7 +13,6 @@ from grader.exercise import Exercise
 from grader.finding import Finding, GraderFault, KernelFault, Location, NotGraded
 from grader.limits import check_launch
 from grader.submission import Submission
-from grader.verdict import Verdict
 
 # Asks nvcc: findings of the student's file; empty when it compiles.
 CompilerCheck = Callable[[Exercise, Submission], tuple[Finding, ...]]
@@ -74,7 +73,8 @@ def _raise(findings: tuple[Finding, ...]) -> None:
 
 def _only_here(build: Build) -> str:
     """What the simulator's compiler rejects although nvcc took it; "" where both agree."""
-    rejected = [f for f in build.findings if f.verdict is Verdict.COMPILE_ERROR]
+    # What is too much for a compiler, or what a program cannot be linked with, is no such matter.
+    rejected = [f for f in build.findings if f.kind == "compile_error"]
     if not rejected:
         return ""
     message = rejected[0].facts.get("message", "")

@@ -4,15 +4,18 @@ from __future__ import annotations
 
 import multiprocessing
 import os
+import signal
 import tempfile
 from collections import deque
 from collections.abc import Callable, Sequence
 from contextlib import suppress
+from multiprocessing import resource_tracker
 from multiprocessing.connection import Connection, wait
 from multiprocessing.process import BaseProcess
 from pathlib import Path
 from typing import cast
 
+from grader import interruption
 from grader.checks.listener import Listener
 from grader.checks.outcome import Outcome, Status
 from grader.checks.plan import Plan
@@ -28,8 +31,14 @@ SILENCE_LIMIT_S = CHECK_LIMIT_S["simulator"] + 60.0
 # More simulators than this gain nothing: there are four exercises, and memory is shared.
 MOST_SIMULATORS = 4
 
-_ENDED = "The grader's own process for {exercise} on the {device} ended early ({why}). {yours}"
-_YOURS = "This is not about your kernel."
+_ENDED = (
+    "The grader's own process for {exercise} on the {device} ended early ({why}). "
+    "This is not about your kernel. Next: {next}"
+)
+_AGAIN = "run it again; if it stays, report it with the grader's log"
+_SILENT = "it stopped answering"
+# What systems do to a process when memory is full.
+_KILLED = "look whether memory is full, then run it again"
 
 # What a member's process runs: `work`, unless a test has another idea.
 Job = Callable[[Connection, Plan, str, Target, Path], None]
@@ -49,7 +58,9 @@ class Member:
         self.process: BaseProcess = context.Process(
             target=job, args=(theirs, plan, kind, target, log), name=f"grader-{kind}"
         )
-        self.process.start()
+        resource_tracker.ensure_running()  # its own start would let the signals through again
+        with interruption.kept_from_children():
+            self.process.start()
         theirs.close()
 
     def begin(self, entry: int) -> None:
@@ -90,10 +101,11 @@ class Crew:
         """Returns when every check has an outcome; ends all processes also when interrupted."""
         with tempfile.TemporaryDirectory(prefix="matmul-grader-") as folder:
             try:
-                for number, kind in enumerate(self._crew_list()):
-                    self._hire(kind, Path(folder) / f"{number}.log")
-                while any(member.entry is not None for member in self._members):
-                    self._listen(listener)
+                with interruption.allowed():
+                    for number, kind in enumerate(self._crew_list()):
+                        self._hire(kind, Path(folder) / f"{number}.log")
+                    while any(member.entry is not None for member in self._members):
+                        self._listen(listener)
             finally:
                 for member in self._members:
                     member.end()
@@ -121,14 +133,14 @@ class Crew:
         ready = wait(list(busy), self._silence_limit_s)
         if not ready:
             for member in busy.values():
-                self._lose(member, listener, "it stopped answering")
+                self._lose(member, listener, _SILENT)
         for pipe in ready:
             member = busy[cast(Connection, pipe)]
             try:
                 event: Event = member.pipe.recv()
             except (EOFError, OSError):
                 member.process.join(5.0)
-                self._lose(member, listener, f"exit status {member.process.exitcode}")
+                self._lose(member, listener, _ending(member.process.exitcode))
             else:
                 self._pass_on(event, member, listener)
 
@@ -147,7 +159,9 @@ class Crew:
         member.end()
         self._members.remove(member)
         exercise = self._exercise(member)
-        text = _ENDED.format(exercise=exercise, device=member.kind, why=why, yours=_YOURS)
+        killed = member.process.exitcode == -signal.SIGKILL and why != _SILENT
+        step = _KILLED if killed else _AGAIN
+        text = _ENDED.format(exercise=exercise, device=member.kind, why=why, next=step)
         self._give_up(member, listener, text)
         self._hire(member.kind, member.log.with_suffix(".next.log"))
 
@@ -170,6 +184,14 @@ class Crew:
     def _exercise(self, member: Member) -> str:
         assert member.entry is not None, "only a busy member can be lost"
         return self._plan.entries[member.entry].exercise.name
+
+
+def _ending(exit_code: int | None) -> str:
+    """`killed by SIGKILL`, or `exit status 3`."""
+    if exit_code is not None and exit_code < 0:
+        with suppress(ValueError):
+            return f"killed by {signal.Signals(-exit_code).name}"
+    return f"exit status {exit_code}"
 
 
 def _cores() -> int:

@@ -15,7 +15,7 @@ def merge(outcomes: Sequence[Outcome]) -> tuple[Outcome, ...]:
     A check fails if it fails on any device and passes if it passes on one and fails on none. A
     check that needs one which failed elsewhere is skipped, so that devices cannot contradict
     each other in the score. A device that lacks a feature (it does not count, it does not run
-    inline PTX) has no say where another one has it.
+    inline PTX, it has no stopwatch) has no say where another one has it.
     """
     merged: dict[str, Outcome] = {}
     for check in dict.fromkeys(outcome.check for outcome in outcomes):
@@ -27,6 +27,10 @@ def merge(outcomes: Sequence[Outcome]) -> tuple[Outcome, ...]:
     return tuple(merged.values())
 
 
+# Reasons of a device that cannot do what a check needs.
+_UNABLE = ("feature", "no_gpu")
+
+
 def _blocks(needed: Outcome) -> bool:
     return needed.status is Status.FAIL or (
         needed.status is Status.SKIPPED and needed.reason in NEEDS
@@ -34,7 +38,7 @@ def _blocks(needed: Outcome) -> bool:
 
 
 def _merge_check(outcomes: list[Outcome]) -> Outcome:
-    able = [outcome for outcome in outcomes if outcome.reason != "feature"] or outcomes
+    able = [outcome for outcome in outcomes if outcome.reason not in _UNABLE] or outcomes
     status = worst(able)
     deciding = [outcome for outcome in able if outcome.status is status]
     findings = [finding for outcome in deciding for finding in outcome.findings]
@@ -46,6 +50,8 @@ def _merge_check(outcomes: list[Outcome]) -> Outcome:
         deciding[0],
         device="",
         findings=tuple(findings),
+        notes=tuple(note for outcome in outcomes for note in outcome.notes),
         log="\n".join(outcome.log for outcome in outcomes if outcome.log),
         seconds=sum(outcome.seconds for outcome in outcomes),
+        timing=next((outcome.timing for outcome in outcomes if outcome.timing), {}),
     )

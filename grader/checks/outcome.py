@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from enum import StrEnum
+from types import MappingProxyType
+from typing import Any
 
 from grader.finding import Finding
 
@@ -30,8 +32,9 @@ class Outcome:
 
     `reason` is the check that was needed (skipped) or a key of `NotGraded.REASONS`; `detail` is
     for the reader (a GraderFault's text; for `feature` what is lacking: "the gpu does not count"),
-    `log` what belongs into the log file only. `interrupted`: a grader error because somebody ended
-    the grading before this check did.
+    `log` what belongs into the log file only. `notes` are no faults and cost nothing.
+    `interrupted`: a grader error because somebody ended the grading before this check did. A check
+    that passed earns `quarters` of its points in four; `timing` is as in results.json.
     """
 
     exercise: str
@@ -42,9 +45,12 @@ class Outcome:
     reason: str = ""
     detail: str = ""
     findings: tuple[Finding, ...] = ()
+    notes: tuple[Finding, ...] = ()
     log: str = ""
     seconds: float = 0.0
     interrupted: bool = False
+    quarters: int = 4
+    timing: Mapping[str, Any] = field(default_factory=lambda: MappingProxyType({}))
 
 
 class PrerequisiteFailed(Exception):

@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 
+from grader import machine_fault
 from grader.checks.listener import Ledger, Listener
 from grader.checks.outcome import Outcome, PrerequisiteFailed, Status
 from grader.checks.subject import Subject
@@ -17,6 +18,7 @@ from grader.device import Build
 from grader.finding import GraderFault, KernelFault, NotGraded
 from grader.problems.matmul import Shape
 from grader.report.words import STATUS, explanation, told
+from grader.timing.facts import timing_facts
 
 
 class CheckPlugin:
@@ -103,8 +105,20 @@ def _outcome(item: pytest.Item, subject: Subject, call: pytest.CallInfo[None]) -
         description=description,
         status=Status.PASS,
         seconds=call.duration,
+        notes=subject.take_notes(),
     )
+    base = _timed(base, subject) if check == "fast" else base
     return base if fault is None else _failed(base, fault)
+
+
+def _timed(base: Outcome, subject: Subject) -> Outcome:
+    """With what was measured, whatever came of it, and the share of points that it is worth."""
+    if subject.timing is None:
+        return base
+    earned = subject.timing.quarters
+    return replace(
+        base, timing=timing_facts(subject.timing), quarters=4 if earned is None else earned
+    )
 
 
 def _failed(base: Outcome, fault: BaseException) -> Outcome:
@@ -117,8 +131,7 @@ def _failed(base: Outcome, fault: BaseException) -> Outcome:
         return replace(base, status=Status.NOT_GRADED, reason=fault.reason, detail=fault.detail)
     if isinstance(fault, GraderFault):
         return replace(base, status=Status.GRADER_ERROR, detail=str(fault), log=_log(base, fault))
-    detail = f"The grader failed in the check {base.check}: {type(fault).__name__}. "
-    detail += "This is not about your kernel."
+    detail = machine_fault.told(fault, f"The grader failed in the check {base.check}")
     return replace(base, status=Status.GRADER_ERROR, detail=detail, log=_log(base, fault))
 
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from hypothesis.strategies import SearchStrategy
 
 from grader.checks.drawing import StopDrawing, smaller, smallest_failing
-from grader.finding import Finding, GraderFault, KernelFault
+from grader.finding import Finding, KernelFault
 from grader.problems.matmul import Shape
 from grader.verdict import Verdict, by_precedence
 
@@ -28,6 +28,10 @@ class Drawing:
     shrink_limit_s: float
     only_to_shrink: bool = False
 
+    def is_wanted(self, failed: bool) -> bool:
+        """After a failure there is nothing to gain without time to shrink."""
+        return self.shrink_limit_s > 0 if failed else not self.only_to_shrink
+
 
 class FaultSearch:
     """Tries shapes until one has a finding whose verdict is in `wanted`.
@@ -40,17 +44,18 @@ class FaultSearch:
     ) -> None:
         self._findings_at = findings_at
         self._wanted = wanted
-        self._fault: GraderFault | None = None
+        self._fault: Exception | None = None
         self._timeout: Findings = ()
 
     def run(self, shapes: Iterable[Shape], drawing: Drawing | None) -> None:
         """Raise KernelFault with the findings of the smallest failing shape.
 
         Tries `shapes` in turn, then the drawn ones; these also after a failure, in search of a
-        smaller shape. Raises GraderFault when the search ended without an answer.
+        smaller shape. Raises GraderFault, or what else went wrong, when the search ended without an
+        answer.
         """
         failing = next((shape for shape in shapes if self._failing(shape)), None)
-        wanted = drawing is not None and (failing is not None or not drawing.only_to_shrink)
+        wanted = drawing is not None and drawing.is_wanted(failing is not None)
         if drawing is not None and wanted and not self._timeout:
             failing = self._smallest(failing, drawing)
         if failing is not None:
@@ -77,7 +82,7 @@ class FaultSearch:
     def _right(self, shape: Shape) -> bool:
         try:
             failing = self._failing(shape)
-        except GraderFault as fault:
+        except Exception as fault:  # the machine's, too: memory is full, a folder is gone
             self._fault = fault
             raise StopDrawing from fault
         if self._timeout:

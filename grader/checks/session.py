@@ -36,7 +36,7 @@ def run_checks(subjects: Sequence[Subject], listener: Listener) -> None:
     if ended not in (pytest.ExitCode.OK, pytest.ExitCode.TESTS_FAILED):
         raise GraderFault(
             f"The checks in {TESTS} could not be run (pytest ended with status {int(ended)}). "
-            "This is not about your kernel."
+            "This is not about your kernel. Next: make setup"
         )
 
 

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 from grader.checks.build import Compiled, CompilerCheck, compile_entry, launch_config_place
 from grader.checks.drawing import SHRINK_LIMIT_S, first_shapes
+from grader.checks.meter import Meter
 from grader.checks.outcome import Outcome, PrerequisiteFailed, Status
 from grader.checks.plan import Entry, Plan
 from grader.checks.search import Drawing, FaultSearch, ordered, timed_out
-from grader.checks.trial import count_shape, probe_large, try_shape
+from grader.checks.trial import count_shape, note_overflow, probe_large, try_shape
 from grader.counters import Counters
 from grader.course import Target
 from grader.device import Build, Device, LaunchConfig
@@ -22,14 +22,24 @@ from grader.efficiency import (
     judge_traffic,
     ragged_shape,
 )
-from grader.finding import Finding, GraderFault, KernelFault, NotGraded
+from grader.finding import Finding, GraderFault, KernelFault, Location, NotGraded
 from grader.limits import check_grid
-from grader.problems.matmul import PINNED, Shape, draw_seed, drawn_shapes, whole_tile_shapes
+from grader.problems.matmul import (
+    PINNED,
+    Shape,
+    deep_shape,
+    draw_seed,
+    drawn_shapes,
+    whole_tile_shapes,
+)
+from grader.speed import Timer, Timing, judge
+from grader.timing.device import TimingDevice
 from grader.verdict import Verdict
 
 # What `safe` answers for: how a kernel behaves, whatever it computes.
 UNSAFE = frozenset(
     {
+        Verdict.REJECTED,  # at run time: a system call
         Verdict.INDEX_OVERFLOW,
         Verdict.OUT_OF_BOUNDS,
         Verdict.MISALIGNED,
@@ -64,6 +74,7 @@ class Surroundings:
     shrink_limit_s: float = SHRINK_LIMIT_S
     budget_s: float = BUDGET_S
     case_done: Callable[[Subject], None] = lambda subject: None
+    timer: Callable[[TimingDevice, int], Timer] = Timer
 
 
 class Subject:
@@ -80,8 +91,11 @@ class Subject:
         self.outcomes: dict[str, Outcome] = {}
         self.timeout: tuple[Finding, ...] = ()
         self.counted: tuple[Shape, Counters] | None = None
+        self.timing: Timing | None = None
         self.known: dict[Shape, tuple[Finding, ...]] = {}
-        self._spent_s = 0.0
+        self._notes: dict[tuple[str, tuple[Location, ...]], Finding] = {}
+        self._told: set[tuple[str, tuple[Location, ...]]] = set()
+        self._meter = Meter(device)
         self._plan = plan
         self._around = around
         self._result: Compiled | Exception | None = None
@@ -101,6 +115,15 @@ class Subject:
             raise GraderFault(before.detail)
         raise PrerequisiteFailed(check)
 
+    def needs_stopwatch(self) -> None:
+        """Go on only where launches can be timed, and where the exercise asks for it."""
+        if not isinstance(self.device, TimingDevice):
+            if self.device.kind == "gpu":  # one that could not be opened; `compiles` says why
+                self.needs("compiles")
+            raise NotGraded("no_gpu")
+        if not self.exercise.speed_sizes:
+            raise NotGraded("no_speed")
+
     def compiles(self) -> None:
         """Compile; where nvcc decides, a feature that the simulator lacks does not matter yet."""
         self._needs_file()
@@ -109,23 +132,25 @@ class Subject:
             compiled.launchable()
 
     def is_safe(self) -> None:
-        """Behave, as UNSAFE lists it, at the pinned shapes and the first drawn ones."""
-        shapes = [*self._pinned(), *self._first_drawn()]
+        """Behave, as UNSAFE lists it, at the pinned shapes, the first drawn ones, and one with
+        whole tiles in several blocks; note what goes wrong just beyond the contract's sizes."""
+        shapes = [*self._pinned(), *self._whole_blocks(), *self._first_drawn()]
         drawing = self._drawing(SAFE_SEARCHED, only_to_shrink=True)
         FaultSearch(self._watched, UNSAFE).run(shapes, drawing)
         if self._plan.shape is None:
             build, _ = self._launchable()
             if findings := probe_large(self.device, build):
                 raise KernelFault(ordered(findings))
+            note_overflow(self.device, build, self._note)
 
     def is_right_for_whole_tiles(self) -> None:
         """Give the right answer for shapes made of whole tiles."""
         FaultSearch(self._findings_at, ANY_FAULT).run(self._whole_tiles(), None)
 
     def is_right_for_any_shape(self) -> None:
-        """Give the right answer for the pinned shapes, then for drawn ones."""
+        """Give the right answer for the pinned shapes, a deep one, then for drawn ones."""
         drawing = self._drawing(self._plan.examples)
-        FaultSearch(self._findings_at, ANY_FAULT).run(self._pinned(), drawing)
+        FaultSearch(self._findings_at, ANY_FAULT).run([*self._pinned(), *self._deep()], drawing)
 
     def is_efficient(self) -> None:
         """Waste no memory traffic: all counters for whole tiles, words loaded for a ragged shape.
@@ -133,13 +158,18 @@ class Subject:
         Devices that do not count leave the check to those that do.
         """
         build, config = self._launchable()
-        shape = self._counted_shape(config)
-        counters = count_shape(self.device, build, shape, self._plan.seed)
-        self.counted = (shape, counters)
-        findings = judge_counters(build, shape, counters)
+        findings: tuple[Finding, ...] = ()
+        edge = ragged_shape(config)
+        if self._plan.shape != edge:
+            shape = self._counted_shape(config)
+            counters = count_shape(self.device, build, shape, self._plan.seed)
+            self.counted = (shape, counters)
+            findings = judge_counters(build, shape, counters)
         any_shape = self.outcomes.get("any_shape")
-        if not findings and any_shape and any_shape.status is Status.PASS and not self._plan.shape:
-            edge = ragged_shape(config)
+        right = any_shape is not None and any_shape.status is Status.PASS
+        if self._plan.shape == edge and not right:
+            raise PrerequisiteFailed("other_shape")
+        if not findings and right and self._plan.shape in (None, edge):
             counters = count_shape(self.device, build, edge, self._plan.seed)
             findings = judge_traffic(build, edge, counters)
         if findings:
@@ -147,9 +177,29 @@ class Subject:
             placed = (replace(f, locations=f.locations or place) for f in findings)
             raise KernelFault(ordered(tuple(placed)))
 
+    def is_fast(self) -> None:
+        """Be as much faster than the baseline as the calibration of this GPU asks for."""
+        if self._plan.shape is not None:
+            raise PrerequisiteFailed("other_shape")
+        build, _ = self._launchable()
+        assert isinstance(self.device, TimingDevice), "asked for by needs_stopwatch"
+        any_shape = self.outcomes.get("any_shape")
+        right = any_shape is not None and any_shape.status is Status.PASS
+        self.timing = self._around.timer(self.device, self._plan.seed).time(build, right)
+        judge(self.timing)
+
     def build(self) -> Build | None:
         """The build, if compiling succeeded; raises nothing."""
         return self._result.build if isinstance(self._result, Compiled) else None
+
+    def take_notes(self) -> tuple[Finding, ...]:
+        """What is no fault and still worth telling, since the last call; each line once."""
+        fresh = tuple(note for key, note in self._notes.items() if key not in self._told)
+        self._told.update(self._notes)
+        return fresh
+
+    def _note(self, finding: Finding) -> None:
+        self._notes.setdefault((finding.kind, finding.locations), finding)
 
     def _needs_file(self) -> None:
         if self.entry.state != "started":
@@ -194,16 +244,22 @@ class Subject:
         place = launch_config_place(build.submission)
         if too_large := check_grid(config, shape.m, self._around.target, place):
             return too_large
-        begin_s = time.monotonic()
-        findings = try_shape(self.device, build, shape, self._plan.seed, watch)
-        self._spent_s += time.monotonic() - begin_s
-        if self._spent_s > self._around.budget_s and not findings:
+        findings = try_shape(self._meter, build, shape, self._plan.seed, watch, self._note)
+        if self._meter.spent_s > self._around.budget_s and not findings:
             facts = {"limit_s": self._around.budget_s, "shapes": len(self.known) + 1}
             return (Finding(Verdict.TIMEOUT, "timeout_all", facts, (), shape, self.device.kind),)
         return findings
 
     def _pinned(self) -> tuple[Shape, ...]:
         return (self._plan.shape,) if self._plan.shape else PINNED
+
+    def _whole_blocks(self) -> list[Shape]:
+        """Where every block has a whole tile of C to itself."""
+        return [] if self._plan.shape else self._whole_tiles()[1:2]
+
+    def _deep(self) -> list[Shape]:
+        _, config = self._launchable()
+        return [] if self._plan.shape else [deep_shape(config)]
 
     def _whole_tiles(self) -> list[Shape]:
         _, config = self._launchable()

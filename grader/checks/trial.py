@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
 
 from grader.checks.plan import derived_seed
@@ -13,6 +14,7 @@ from grader.problems.matmul import (
     FINITE_FILL,
     Case,
     Shape,
+    beyond_shapes,
     fresh_poison,
     large_shapes,
     prepare,
@@ -25,8 +27,17 @@ from grader.verdict import Verdict
 REAL_PASS_MAX_K = 4096
 
 
+# Takes what is no fault and still worth telling.
+Note = Callable[[Finding], None]
+
+
 def try_shape(
-    device: Device, build: Build, shape: Shape, seed: int, watch: bool = False
+    device: Device,
+    build: Build,
+    shape: Shape,
+    seed: int,
+    watch: bool = False,
+    note: Note = lambda finding: None,
 ) -> tuple[Finding, ...]:
     """Exact pass, then real pass, then the real pass again; stops at the first fault.
 
@@ -38,8 +49,8 @@ def try_shape(
     orders = (0, seed % 0xFFFF_FFFE + 1, (seed >> 32) % 0xFFFF_FFFE + 1)
     exact = Case(shape, "exact", seed, orders[0])
     findings, launch, run = _attempt(device, build, exact, 0, watch)
-    if run.suspicions and _depends_on_unset(device, build, launch, run):
-        findings = (*(replace(s, shape=shape) for s in run.suspicions), *findings)
+    if run.suspicions:
+        findings = (*_faults(device, build, launch, run, note), *findings)
     if any(finding.kind == "nan_everywhere" for finding in findings):
         findings = _with_finite_fill(device, build, exact) or findings
     if findings or shape.k > REAL_PASS_MAX_K:
@@ -51,6 +62,27 @@ def try_shape(
     again = replace(real, order=orders[2])
     findings, _, rerun = _attempt(device, build, again, 2)
     return findings or same_bits(build, real, launch, run, rerun)
+
+
+def _faults(
+    device: Device, build: Build, launch: Launch, run: Run, note: Note
+) -> tuple[Finding, ...]:
+    """Those of a run's suspicions that are faults.
+
+    Two blocks store one element: a fault where C is made of whole tiles, as each block then has a
+    tile of its own. At the edges, a kernel may move the last tiles inwards and compute some twice.
+    """
+    assert build.config is not None, "only a complete build is launched"
+    shape = Shape(*launch.scalars)
+    suspected = [replace(s, shape=shape) for s in run.suspicions]
+    unset = [s for s in suspected if s.kind == "unset_shared"]
+    whole = shape.m % build.config.tile_m == 0 and shape.n % build.config.tile_n == 0
+    found = [s for s in suspected if s.kind == "repeated_store" and whole]
+    if unset and _depends_on_unset(device, build, launch, run):
+        return (*found, *unset)
+    for finding in unset:
+        note(replace(finding, facts={**finding.facts, "output": ""}))
+    return tuple(found)
 
 
 def _with_finite_fill(device: Device, build: Build, case: Case) -> tuple[Finding, ...]:
@@ -88,6 +120,20 @@ def probe_large(device: Device, build: Build) -> tuple[Finding, ...]:
         findings = device.probe_block(build, launch, last)
         found += [replace(f, shape=shape) for f in findings if f.verdict is not Verdict.TIMEOUT]
     return tuple(found)
+
+
+def note_overflow(device: Device, build: Build, note: Note) -> None:
+    """Indices that overflow just beyond the contract's sizes, where a correct kernel may end.
+
+    Raises GraderFault.
+    """
+    assert build.config is not None, "only a complete build is launched"
+    for shape in beyond_shapes(build.config):
+        launch = prepare_sparse(build.exercise, build.config, shape)
+        last = launch.grid[0] * launch.grid[1] - 1
+        for finding in device.probe_block(build, launch, last):
+            if finding.verdict is Verdict.INDEX_OVERFLOW:
+                note(replace(finding, kind="overflow_beyond", shape=shape))
 
 
 def _depends_on_unset(device: Device, build: Build, launch: Launch, run: Run) -> bool:

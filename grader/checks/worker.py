@@ -75,7 +75,7 @@ class Sender:
 
 def work(pipe: Connection, plan: Plan, kind: str, target: Target, log: Path) -> None:
     """Answer numbers of entries with the events of their checks, until None or the pipe's end."""
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C reaches the parent, which ends us
+    # A terminal's signals (see kept_from_children) reach the parent, which ends us.
     signal.signal(signal.SIGTERM, _leave)
     _redirect_output(log)
     sender = Sender(pipe)

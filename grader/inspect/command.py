@@ -7,9 +7,12 @@ import json
 import sys
 from collections.abc import Sequence
 from contextlib import closing
+from dataclasses import replace
 
 from grader import course, submission
 from grader.checks.devices import CACHE
+from grader.checks.plan import Entry
+from grader.checks.survey import Surveyor
 from grader.cli import FAILED, OK
 from grader.counters import Counters
 from grader.course import Target
@@ -68,8 +71,10 @@ def _exercise(options: argparse.Namespace, target: Target, compiler: HostCompile
         raise GraderFault(say(fault.findings[0])) from None
     except ValueError as fault:
         raise GraderFault(f"{fault}.") from None
+    surveyor = Surveyor((Entry(exercise, path, "started", file),), target)
     with closing(SimulatorDevice(target, compiler, cache=_SIMULATOR)) as device:
-        return inspect_exercise(exercise, file, shape, device, _conditions(options))
+        seen = inspect_exercise(exercise, file, shape, device, _conditions(options))
+    return replace(seen, survey=surveyor.results().get(exercise.name, {}))
 
 
 def _kernel(options: argparse.Namespace, target: Target, compiler: HostCompiler) -> Inspection:

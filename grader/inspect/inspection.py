@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
+from types import MappingProxyType
+from typing import Any
 
 from grader.counters import Counters
 from grader.course import Target
@@ -57,6 +59,7 @@ class Inspection:
 
     `notes` are findings that harm nobody here, such as a read of unset shared memory on which no
     result depends. `shape` and `exercise` are those of matrix multiplication, else None.
+    `survey` is what nvcc says for several GPUs (`nvcc` of `build` in results.json), {} without it.
     """
 
     file: Submission
@@ -71,6 +74,7 @@ class Inspection:
     output: str = ""
     shape: Shape | None = None
     exercise: Exercise | None = None
+    survey: Mapping[str, Any] = field(default_factory=lambda: MappingProxyType({}))
 
 
 def inspect_exercise(
@@ -151,6 +155,9 @@ def _check_size(shape: Shape) -> None:
 def _filled(seen: Inspection, launch: Launch, run: Callable[[Launch], Run]) -> Inspection:
     """The inspection with what a launch showed."""
     first = run(launch)
+    first = replace(
+        first, suspicions=tuple(s for s in first.suspicions if s.kind == "unset_shared")
+    )
     depending, notes = _unset(launch, first, run) if first.suspicions else ((), ())
     counted = first.counters if first.images else None  # of a launch that ended
     return replace(

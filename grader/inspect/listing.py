@@ -10,6 +10,7 @@ from grader.inspect.inspection import Inspection
 from grader.inspect.marks import Mark, marks
 from grader.messages import say
 from grader.messages.wording import counted
+from grader.report.architectures import table_lines
 from grader.report.line import Line, line, paragraph
 
 _SIGN = ">>"
@@ -25,6 +26,7 @@ def lines(seen: Inspection, only: int = 0) -> Iterator[Line]:
         if not only:
             yield line()
             yield from _totals(seen, seen.counters)
+            yield from table_lines(seen.survey)
     elif seen.arguments:
         yield line()
         yield line("No counts: the launch did not end.")

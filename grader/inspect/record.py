@@ -33,6 +33,7 @@ def compose(seen: Inspection) -> dict[str, Any]:
         "findings": [_finding(finding) for finding in seen.findings],
         "notes": [_finding(finding) for finding in seen.notes],
         "output": seen.output,
+        "nvcc": dict(seen.survey),
     }
 
 

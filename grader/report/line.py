@@ -7,10 +7,12 @@ import sys
 import textwrap
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from typing import IO, cast
 
 from rich.console import Console
 from rich.text import Text
 
+from grader.report.output import OUTPUT
 from grader.report.words import visible
 
 # Longer lines are hard to read; shorter terminals are respected.
@@ -70,6 +72,7 @@ def is_plain(asked: bool) -> bool:
 def console(plain: bool) -> Console:
     """Where reports go; no markup is interpreted, because texts come from students' files."""
     return Console(
+        file=cast(IO[str], OUTPUT),
         no_color=plain or None,
         color_system=None if plain else "auto",
         force_terminal=False if plain else None,

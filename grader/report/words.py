@@ -8,6 +8,7 @@ from grader.checks.outcome import Outcome, Status
 from grader.exercise import CHECKS, Exercise
 from grader.finding import Finding
 from grader.messages import Message, describe
+from grader.messages.speed import speedup
 from grader.problems.matmul import LARGEST_CASE, repeat_command
 
 STATUS = {
@@ -22,9 +23,10 @@ STATUS = {
 
 _NOT_GRADED = {
     "no_gpu": "needs a GPU",
+    "no_speed": "this exercise asks for no speed",
+    "no_gap": "speed tells nothing on this GPU, its points count for efficient",
     "not_calibrated": "no calibration for this GPU",
-    "inconclusive": "measurements too noisy, try again on an idle GPU",
-    "not_built": "not in this version",
+    "inconclusive": "the GPU was not quiet, try again when it is idle",
 }
 
 _SKIPPED = {
@@ -40,18 +42,43 @@ def check_name(check: str) -> str:
 
 
 def explanation(outcome: Outcome) -> str:
-    """Why a check has no answer about the kernel; "" for one that passed or failed."""
+    """Why a check has no answer about the kernel, and what was measured of its speed; "" for one
+    that simply passed or failed."""
+    measured = _measured(outcome)
+    return ": ".join(part for part in (measured, _reason(outcome)) if part)
+
+
+def _measured(outcome: Outcome) -> str:
+    """`1.62 times the baseline (1.61-1.63)`, of the shape that decided; "" where nothing was
+    timed, or where the message of a failure says it."""
+    shapes = outcome.timing.get("shapes", ())
+    if not shapes or outcome.status not in (Status.PASS, Status.NOT_GRADED):
+        return ""
+    if outcome.reason == "inconclusive":
+        return ""
+    slowest = min(shapes, key=lambda shape: (shape["quarters"] or 0, shape["deciding"]))
+    return speedup(slowest["speedup"], slowest["low"], slowest["high"])
+
+
+def _reason(outcome: Outcome) -> str:
     if outcome.status is Status.SKIPPED:
         if outcome.reason in CHECKS:
             return f"needs {check_name(outcome.reason)}"
         if (outcome.check, outcome.reason) == ("efficient", "other_shape"):
             return "counts only at multiples of the tile and of 8"
+        if (outcome.check, outcome.reason) == ("fast", "other_shape"):
+            return "is timed at one large shape only: leave SHAPE out"
         return _SKIPPED[outcome.reason]
     if outcome.status is Status.NOT_GRADED:
-        if outcome.reason == "feature":
-            return outcome.detail
-        return _NOT_GRADED[outcome.reason]
+        if outcome.reason == "inconclusive" and outcome.detail:
+            return f"{outcome.detail}. Next: try again on an idle GPU"
+        return outcome.detail or _NOT_GRADED[outcome.reason]
     return outcome.detail if outcome.status is Status.GRADER_ERROR else ""
+
+
+def reason_in_short(outcome: Outcome) -> str:
+    """For a sum over exercises: without what differs from one to the next."""
+    return _NOT_GRADED.get(outcome.reason) or explanation(outcome)
 
 
 def told(finding: Finding, exercise: Exercise) -> Message:
@@ -70,12 +97,19 @@ def repeat(finding: Finding, exercise: Exercise, arguments: str | None = "") -> 
     """
     if arguments is None:
         return ""
-    # Only one block of a shape near the contract's limit was run; the whole would take hours.
-    if finding.shape is None or finding.shape.multiply_adds > LARGEST_CASE:
+    # Only one block of a shape near the contract's limit was run; the whole would take hours. And
+    # what all shapes took together, one of them does not take.
+    if (
+        finding.shape is None
+        or finding.shape.multiply_adds > LARGEST_CASE
+        or finding.kind == "timeout_all"
+    ):
         command = f"make test EX={exercise.short}"
     else:
         command = repeat_command(exercise, finding.shape)
-    return f"{command} {arguments}".rstrip()
+    # Seen on the GPU alone: where there is none, nothing would fail.
+    device = "DEVICE=gpu" if finding.shape is not None and finding.device == "gpu" else ""
+    return " ".join(part for part in (command, device, arguments) if part)
 
 
 def visible(text: str) -> str:

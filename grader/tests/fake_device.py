@@ -118,6 +118,7 @@ class FakeDevice:
         self.counted: list[Shape] = []  # those of `launches` with counters
         self.builds = 0
         self.refuse: tuple[Finding, ...] = ()
+        self.probe: Callable[[Launch], tuple[Finding, ...]] = lambda launch: ()
         self._behave = behave or right
 
     def describe(self) -> Mapping[str, Any]:
@@ -139,7 +140,7 @@ class FakeDevice:
         return replace(run, counters=self.counting(launch) if self.counting else None)
 
     def probe_block(self, build: Build, launch: Launch, block: int) -> tuple[Finding, ...]:
-        return ()
+        return self.probe(launch)
 
     def close(self) -> None:
         pass

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import signal
 import time
 from multiprocessing.connection import Connection
 from pathlib import Path
@@ -38,11 +39,56 @@ def hangs(pipe: Connection, plan: Plan, kind: str, target: Target, log: Path) ->
         _pass(Sender(pipe), plan, number, kind, CHECKS)
 
 
+def hangs_later(pipe: Connection, plan: Plan, kind: str, target: Target, log: Path) -> None:
+    """Starts a check, and never says how it ended."""
+    while (number := pipe.recv()) is not None:
+        Sender(pipe).check(plan.entries[number].exercise.name, kind, CHECKS[0])
+        time.sleep(600)
+
+
 def gives_up(pipe: Connection, plan: Plan, kind: str, target: Target, log: Path) -> None:
     """Reports that the checks could not be run."""
     while pipe.recv() is not None:
         Sender(pipe).send("failed", "pytest is missing.")
         Sender(pipe).send("finished")
+
+
+def killed_at_once(pipe: Connection, plan: Plan, kind: str, target: Target, log: Path) -> None:
+    """Is killed before it says hello, whenever the first exercise waits."""
+    if pipe.poll(10.0) and (number := pipe.recv()) is not None:
+        if number == 0:
+            _kill_me()
+        _pass(Sender(pipe), plan, number, kind, CHECKS)
+        passes(pipe, plan, kind, target, log)
+
+
+def killed_in_a_check(pipe: Connection, plan: Plan, kind: str, target: Target, log: Path) -> None:
+    """Is killed while the third check of the first exercise runs."""
+    while (number := pipe.recv()) is not None:
+        if number == 0:
+            _pass(Sender(pipe), plan, number, kind, CHECKS[:2], finished=False)
+            Sender(pipe).check(plan.entries[0].exercise.name, kind, CHECKS[2])
+            _kill_me()
+        _pass(Sender(pipe), plan, number, kind, CHECKS)
+
+
+def killed_in_an_answer(pipe: Connection, plan: Plan, kind: str, target: Target, log: Path) -> None:
+    """Is killed when half an outcome of the first exercise is in the pipe."""
+    while (number := pipe.recv()) is not None:
+        if number == 0:
+            _pass(Sender(pipe), plan, number, kind, CHECKS[:2], finished=False)
+            os.write(pipe.fileno(), (1000).to_bytes(4, "big") + b"half an outcome")
+            _kill_me()
+        _pass(Sender(pipe), plan, number, kind, CHECKS)
+
+
+def always_killed(pipe: Connection, plan: Plan, kind: str, target: Target, log: Path) -> None:
+    """No process lives long enough to answer anything."""
+    _kill_me()
+
+
+def _kill_me() -> None:
+    os.kill(os.getpid(), signal.SIGKILL)
 
 
 def _pass(

@@ -62,7 +62,11 @@ def test_ci_can_be_started_by_its_name() -> None:
 @pytest.mark.parametrize("path", WORKFLOWS, ids=lambda path: path.stem)
 def test_workflows_read_only_and_pin_actions_to_a_commit(path: Path) -> None:
     text = path.read_text(encoding="utf-8")
-    assert "permissions:\n  contents: read\n" in text
+    # For all jobs together, or nothing for all and then for each.
+    assert re.search(r"^permissions:(\n  contents: read| \{\})\n\n", text, re.MULTILINE)
+    assert not re.search(
+        r"^ +(contents|actions|checks|id-token|packages): write", text, re.MULTILINE
+    )
     actions = re.findall(r"uses: (\S+)", text)
     assert actions
     assert all(re.fullmatch(r"[\w/-]+@[0-9a-f]{40}", action) for action in actions), actions

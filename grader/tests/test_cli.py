@@ -78,7 +78,10 @@ def refused(capsys: pytest.CaptureFixture[str], *arguments: str | Path) -> str:
 @pytest.fixture(autouse=True)
 def _signals() -> Any:
     """`main` installs handlers for its process; here that is the tests' own."""
-    kept = [(number, signal.getsignal(number)) for number in (signal.SIGTERM, signal.SIGINT)]
+    kept = [
+        (number, signal.getsignal(number))
+        for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP)
+    ]
     yield
     for number, handler in kept:
         signal.signal(number, handler)
@@ -252,7 +255,7 @@ def test_settings_of_pytest_in_the_environment_change_nothing(tmp_path: Path) ->
     assert "No element of C was written" in done.stdout
 
 
-@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT, signal.SIGHUP])
 def test_an_interrupted_grading_leaves_a_record_and_no_process(
     number: signal.Signals, tmp_path: Path
 ) -> None:

@@ -35,6 +35,9 @@ fast = 5
 [limits]
 min_tile_m = 8
 
+[speed]
+sizes = [512, 1024]
+
 [hints]
 race = "Count your barriers."
 """
@@ -61,6 +64,7 @@ def test_a_good_file_is_read_as_it_says(tmp_path: Path) -> None:
     assert exercise.points["compiles"] == 0
     assert exercise.total == 25
     assert exercise.limits == {"min_tile_m": 8.0}
+    assert exercise.speed_sizes == (512, 1024)
     assert exercise.hints == {"race": "Count your barriers."}
     assert tuple(exercise.points) == CHECKS
 
@@ -92,6 +96,11 @@ def test_points_cannot_be_changed_after_reading(tmp_path: Path) -> None:
         ("min_tile_m = 8", "min_tile_m = nan", ["limits.min_tile_m is nan"]),
         ("min_tile_m = 8", "max_conflict_share = 20", ["limits.max_conflict_share", "at most 1"]),
         ("min_tile_m", "min_tilem", ['"limits.min_tilem"', '"min_tile_m"']),
+        ("[speed]\nsizes = [512, 1024]", "", ["speed.sizes is missing", "fast gives 5 points"]),
+        ("[512, 1024]", "[]", ["speed.sizes is []", "integers from 1 on"]),
+        ("[512, 1024]", "[512, 0]", ["speed.sizes is [512, 0]", "integers from 1 on"]),
+        ("[512, 1024]", "[512, true]", ["speed.sizes", "integers from 1 on"]),
+        ("[512, 1024]", "[1024, 512]", ["speed.sizes is [1024, 512]", "must rise"]),
         ('race = "', 'Race = "', ["hints.Race", "wrong_answer"]),
         ('race = "Count your barriers."', "race = []", ["hints.race is []", "an array"]),
         ("[limits]\nmin_tile_m = 8", "[[limits]]", ["limits is", "must be a table"]),

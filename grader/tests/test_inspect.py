@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import json
+from collections import Counter
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -219,7 +220,7 @@ def test_the_data_holds_everything_and_is_the_same_each_time() -> None:
     found = data(*words)
     assert set(found) == {
         "schema", "file", "kernel", "compiler", "grid", "block", "dynamic_shared", "arguments",
-        "shape", "counters", "findings", "notes", "output",
+        "shape", "counters", "findings", "notes", "output", "nvcc",
     }  # fmt: skip
     assert found["schema"] == "matmul-inspection/v1"
     assert (found["grid"], found["block"]) == ([4, 3, 1], [32, 32, 1])
@@ -239,11 +240,28 @@ def test_gcc_and_clang_see_the_same(unpadded: Path) -> None:
     device("clang++")
     for words in (
         ("--exercise", "padded", "--shape", "33x17x65", str(unpadded)),
-        ("--exercise", "tuned", str(PROJECT / "exercises/04_tuned/solution.cu")),
         (str(KERNELS / "transpose.cu"), "--kernel", "transpose_tiled", *TRANSPOSE),
     ):
         gcc, clang = (data(*words, "--compiler", name) for name in ("g++", "clang++"))
         assert gcc["counters"] == clang["counters"]
+
+
+def test_gcc_and_clang_count_the_same_where_they_name_other_lines() -> None:
+    """When clang makes one load of two inlined ones, it names the line of the call."""
+    device("clang++")
+    words = ("--exercise", "tuned", str(PROJECT / "exercises/04_tuned/solution.cu"))
+    gcc, clang = (totals(data(*words, "--compiler", name)) for name in ("g++", "clang++"))
+    assert gcc == clang
+
+
+def totals(found: dict[str, Any]) -> dict[tuple[str, ...], Counter[str]]:
+    """Counters by kind of access and array, over all lines."""
+    sums: dict[tuple[str, ...], Counter[str]] = {}
+    for line in found["counters"]["lines"]:
+        kind = (line["space"], line["access"], line["name"])
+        numbers = {k: v for k, v in line.items() if type(v) is int and k not in ("line", "bytes")}
+        sums.setdefault(kind, Counter()).update(numbers)
+    return sums
 
 
 # What one warp does, so that the picture can be compared with the machine's counters.

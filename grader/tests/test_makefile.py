@@ -29,7 +29,7 @@ def project(tmp_path: Path) -> Path:
     (folder / ".venv" / "bin").mkdir(parents=True)
     (folder / "requirements").mkdir()
     shutil.copy(MAKEFILE, folder)
-    for name in ("base", "dev", "gpu", "pycuda"):
+    for name in ("base", "dev", "gpu", "nvcc", "pycuda", "timing"):
         (folder / "requirements" / f"{name}.txt").touch()
     for name in ("base", "dev", "gpu"):
         (folder / ".venv" / f"{name}.stamp").touch()
@@ -78,6 +78,12 @@ def test_test_takes_another_folder_as_the_repeat_line_names_it(project: Path) ->
     assert done.stdout == "[-m][grader][test][--exercise][tiled][--seed][7][a folder]\n"
 
 
+def test_calibrate_hands_over_the_sizes(project: Path) -> None:
+    assert make(project, "calibrate").stdout == "[-m][grader][calibrate]\n"
+    done = make(project, "calibrate", "SIZES=1024,4096")
+    assert done.stdout == "[-m][grader][calibrate][--sizes][1024,4096]\n"
+
+
 def test_inspect_hands_over_every_part_of_a_launch(project: Path) -> None:
     words = ("FILE=my kernel.cu", "KERNEL=sum<256>", "GRID=8", "BLOCK=16,16", "LINE=3", "SVG=a b")
     done = make(project, "inspect", *words, "ARGS=in=f32[9 * n] n=9", "SHARED=4*64")
@@ -88,6 +94,23 @@ def test_inspect_hands_over_every_part_of_a_launch(project: Path) -> None:
     assert make(project, "inspect", "EX=tiled", "SHAPE=97x97x97").stdout == (
         "[-m][grader][inspect][--exercise][tiled][--shape][97x97x97]\n"
     )
+
+
+def test_bench_and_sweep_hand_over_what_they_are_told(project: Path) -> None:
+    words = ("EX=tiled", "SHAPE=64x64x64", "DEVICE=gpu", "SVG=a b.svg", "SUBMISSION=my folder")
+    assert make(project, "bench", *words).stdout == (
+        "[-m][grader][bench][--exercise][tiled][--shape][64x64x64][--device][gpu]"
+        "[--svg][a b.svg][my folder]\n"
+    )
+    assert make(project, "bench").stdout == "[-m][grader][bench]\n"
+    assert make(project, "sweep", "EX=tiled", "SWEEP=TILE=8,16 PAD=0,1").stdout == (
+        "[-m][grader][sweep][--exercise][tiled][--values][TILE=8,16 PAD=0,1]\n"
+    )
+
+
+def test_nvcc_is_installed_from_its_own_pinned_list(project: Path) -> None:
+    done = make(project, "nvcc")
+    assert "[--require-hashes][-r][requirements/nvcc.txt]" in done.stdout
 
 
 def test_what_is_not_given_is_not_handed_over(project: Path) -> None:

@@ -17,7 +17,7 @@ from grader.checks.listener import Ledger
 from grader.device import Build, Launch, Run
 from grader.efficiency import aligned_shape
 from grader.exercise import PROJECT
-from grader.finding import GraderFault
+from grader.finding import Finding, GraderFault
 from grader.tests.fake_device import (
     CONFIG,
     OUTSIDE,
@@ -31,6 +31,7 @@ from grader.tests.fake_device import (
     wrong_at,
 )
 from grader.tree import tree_sha256
+from grader.verdict import Verdict
 
 SCHEMA = json.loads(record.SCHEMA_FILE.read_text(encoding="utf-8"))
 
@@ -63,12 +64,28 @@ def test_the_schema_is_itself_valid() -> None:
     jsonschema.Draft202012Validator.check_schema(SCHEMA)
 
 
-def test_a_pass_is_recorded_with_what_cannot_be_graded_yet() -> None:
+def test_a_pass_is_recorded_with_what_cannot_be_graded_here() -> None:
     composed = recorded()
     assert composed["score"] == {"earned": 20, "points": 25, "not_graded": 5}
     assert composed["exercises"][0]["status"] == "pass"
-    assert checks(composed)["fast"]["reason"] == "not_built"
+    assert checks(composed)["fast"]["reason"] == "no_gpu"
     assert composed["exercises"][0]["build"]["simulator"]["launch_config"]["tile_m"] == 8
+
+
+def test_the_folder_that_was_graded_is_named() -> None:
+    assert recorded()["submission"] == str(a_plan().entries[0].path.parent)
+
+
+def test_what_is_no_fault_is_recorded_as_a_note() -> None:
+    note = Finding(Verdict.INDEX_OVERFLOW, "overflow_beyond", {"expression": "46500 * 46500"})
+    device = FakeDevice()
+    device.probe = lambda launch: (
+        (replace(note, kind="index_overflow"),) * (launch.scalars[0] * launch.scalars[1] >= 2**31)
+    )
+    composed = recorded(device)
+    notes = checks(composed)["safe"]["notes"]
+    assert [one["kind"] for one in notes] == ["overflow_beyond"]
+    assert composed["exercises"][0]["status"] == "pass"
 
 
 def test_a_failure_is_recorded_with_its_cause_shape_and_command() -> None:

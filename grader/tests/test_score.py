@@ -52,6 +52,37 @@ def test_efficient_and_fast_count_half_without_any_shape_and_halves_round_up() -
     }
 
 
+@pytest.mark.parametrize(
+    ("quarters", "whole", "half"), [(1, 1, 1), (2, 3, 1), (3, 4, 2), (4, 5, 3)]
+)
+def test_fast_earns_quarters_and_is_rounded_once(quarters: int, whole: int, half: int) -> None:
+    def fast(any_shape: str) -> int:
+        given = dict.fromkeys(CHECKS, "pass") | {"any_shape": any_shape}
+        outcomes = [
+            outcome(check, status, quarters=quarters if check == "fast" else 4)
+            for check, status in given.items()
+        ]
+        return earned(score_exercise(EXERCISE, "started", outcomes))["fast"]
+
+    assert (fast("pass"), fast("fail")) == (whole, half)
+
+
+def test_without_a_gap_in_speed_its_points_are_given_for_efficient() -> None:
+    given = dict.fromkeys(CHECKS[:-1], "pass")
+    outcomes = [outcome(check, status) for check, status in given.items()]
+    outcomes.append(outcome("fast", "not_graded", reason="no_gap"))
+    score = score_exercise(EXERCISE, "started", outcomes)
+    assert (earned(score)["efficient"], earned(score)["fast"]) == (17, 0)
+    assert (score.points, score.not_graded, score.status) == (25, 0, "pass")
+
+
+def test_a_device_without_a_stopwatch_has_no_say_in_speed() -> None:
+    lacking = outcome("fast", "not_graded", "simulator", reason="no_gpu")
+    measured = outcome("fast", "not_graded", "gpu", reason="not_calibrated", timing={"shapes": []})
+    (merged,) = merge([lacking, measured])
+    assert (merged.reason, merged.timing) == ("not_calibrated", {"shapes": []})
+
+
 def test_safe_earns_only_where_whole_tiles_passes() -> None:
     assert earned(scored(whole_tiles="fail", any_shape="skipped"))["safe"] == 0
 
@@ -75,7 +106,7 @@ def test_nothing_decided_is_no_pass_and_compiling_alone_neither() -> None:
 @pytest.mark.parametrize("state", ["missing", "not_started"])
 def test_a_missing_or_untouched_file_scores_zero_of_the_same_points(state: str) -> None:
     outcomes = [outcome(check, "skipped", reason=state) for check in CHECKS[:4]]
-    outcomes += [outcome(check, "not_graded", reason="not_built") for check in CHECKS[4:]]
+    outcomes += [outcome(check, "not_graded", reason="no_gpu") for check in CHECKS[4:]]
     score = score_exercise(EXERCISE, state, outcomes)
     assert (score.status, score.earned, score.points, score.not_graded) == (state, 0, 25, 17)
 
