@@ -105,10 +105,10 @@ wheelhouse: .venv/base.stamp ## wheels for a Linux machine without a network [PY
 ## Developers
 
 check: lint ## the grader's own linters, types and tests (CI runs this)
-	"$(PY)" -m pytest grader/tests -n auto --dist loadfile --timeout 300 -m "not long" $$PYTEST_ARGS
+	"$(PY)" -m pytest grader/tests -n auto --dist loadgroup --timeout 300 -m "not long" $$PYTEST_ARGS
 
 check-all: lint .venv/class.stamp ## check, and the long tests: cross products, other architectures
-	"$(PY)" -m pytest grader/tests -n auto --dist loadfile --timeout 1800 $$PYTEST_ARGS
+	"$(PY)" -m pytest grader/tests -n auto --dist loadgroup --timeout 1800 $$PYTEST_ARGS
 
 mutants: .venv/base.stamp ## change the solutions in hundreds of small ways and grade each: what is missed? [EX=tiled]
 	@"$(PY)" -m grader.tests.mutants $${EX:+--exercise "$$EX"}

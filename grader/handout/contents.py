@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import subprocess
 from collections.abc import Mapping
 from fnmatch import fnmatch
@@ -12,8 +13,9 @@ from grader.tree import TEACHERS_ONLY
 
 # Where students work. Nothing that updates, restores or compares a copy touches it.
 STARTER = "starter/"
-# Sections of the README that a student has no use for.
+# What of the README a student has no use for: whole sections, and what stands between two comments.
 _TEACHERS_SECTIONS = ("For teachers", "For developers")
+_TEACHERS_PART = re.compile(r"<!-- teachers -->.*?<!-- /teachers -->\n?", re.DOTALL)
 
 
 def files(root: Path) -> Mapping[str, bytes]:
@@ -50,7 +52,7 @@ def for_teachers(name: str) -> bool:
 
 def _students_readme(content: bytes) -> bytes:
     """The README without the sections for others; the licence line at its end stays."""
-    parts = content.decode("utf-8").split("\n## ")
+    parts = _TEACHERS_PART.sub("", content.decode("utf-8")).split("\n## ")
     kept = [part for part in parts if part.partition("\n")[0] not in _TEACHERS_SECTIONS]
     last = parts[-1].rstrip("\n").rpartition("\n\n")[2]
     text = "\n## ".join(kept).rstrip("\n") + "\n"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -33,6 +34,13 @@ _KINDS |= dict.fromkeys(("STT_GNU_IFUNC", "STT_LOOS"), "resolved")
 
 def read_symbols(path: Path) -> tuple[Symbol, ...]:
     """All named symbols of the file."""
+    found = path.stat()
+    return _read_symbols(path, found.st_ino, found.st_mtime_ns, found.st_size)
+
+
+@functools.lru_cache(maxsize=64)  # several questions are asked about each file
+def _read_symbols(path: Path, *version: int) -> tuple[Symbol, ...]:
+    """`version` tells files of one name apart."""
     with path.open("rb") as stream:
         return tuple(_symbols(ELFFile(stream)))
 
