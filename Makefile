@@ -104,11 +104,16 @@ wheelhouse: .venv/base.stamp ## wheels for a Linux machine without a network [PY
 
 ## Developers
 
+# A file's tests share what they made, so one process runs a file. A GPU is for one process at a time.
+PARALLEL = -n auto --dist loadfile
+
 check: lint ## the grader's own linters, types and tests (CI runs this)
-	"$(PY)" -m pytest grader/tests -n auto --dist loadgroup --timeout 300 -m "not long" $$PYTEST_ARGS
+	"$(PY)" -m pytest grader/tests $(PARALLEL) --timeout 300 -m "not long and not gpu" $$PYTEST_ARGS
+	"$(PY)" -m pytest grader/tests --timeout 300 -m "gpu and not long" $$PYTEST_ARGS
 
 check-all: lint .venv/class.stamp ## check, and the long tests: cross products, other architectures
-	"$(PY)" -m pytest grader/tests -n auto --dist loadgroup --timeout 1800 $$PYTEST_ARGS
+	"$(PY)" -m pytest grader/tests $(PARALLEL) --timeout 1800 -m "not gpu" $$PYTEST_ARGS
+	"$(PY)" -m pytest grader/tests --timeout 1800 -m gpu $$PYTEST_ARGS
 
 mutants: .venv/base.stamp ## change the solutions in hundreds of small ways and grade each: what is missed? [EX=tiled]
 	@"$(PY)" -m grader.tests.mutants $${EX:+--exercise "$$EX"}

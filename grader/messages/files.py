@@ -119,7 +119,7 @@ TEXTS: Mapping[str, Template] = {
     ),
     "reserved_name": lambda f: (
         f"The file defines {clipped(f.facts['name'])}, a name that the machine itself needs. "
-        "Choose another name."
+        "Which other name says what it does?"
     ),
     "strange_section": (
         "The file puts something into {name}, a part of a program that kernels do not need. "

@@ -19,8 +19,6 @@ LACKS = {
     "qemu": re.compile(r"\bqemu\b|aarch64"),
 }
 
-_TOGETHER = {"test_diagnoses": "test_fixtures"}
-
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption(
@@ -36,16 +34,6 @@ def pytest_configure(config: pytest.Config) -> None:
         raise pytest.UsageError(
             f"--expected-skips: {unknown.pop()!r} is none of {', '.join(LACKS)}"
         )
-
-
-@pytest.hookimpl(tryfirst=True)
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """With `-n`, one process runs the tests of a file; and those of files that share something."""
-    for item in items:
-        name = item.path.stem
-        # One process holds a GPU to its end; fixtures are graded once for two files.
-        group = "gpu" if item.get_closest_marker("gpu") else _TOGETHER.get(name, name)
-        item.add_marker(pytest.mark.xdist_group(group))
 
 
 @pytest.hookimpl(wrapper=True)

@@ -83,7 +83,8 @@ def complaints(found: Diagnosis) -> Iterator[str]:
         yield "nothing is said"
         return
     yield from _of_the_cause(found, found.finding)
-    yield from _of_the_form(found.finding, found.message)
+    written = found.fixture.path.read_text(encoding="utf-8", errors="replace")
+    yield from _of_the_form(found.finding, found.message, written)
     shared = given_away(found.message, found.fixture.exercise)
     if shared:
         yield f"gives the solution away: {shared}"
@@ -100,7 +101,7 @@ def _of_the_cause(found: Diagnosis, finding: Finding) -> Iterator[str]:
         yield f"points to another file: {finding.locations}"
 
 
-def _of_the_form(finding: Finding, message: Message) -> Iterator[str]:
+def _of_the_form(finding: Finding, message: Message, written: str) -> Iterator[str]:
     text = message.text
     last = re.split(r"(?<=[.?!]) (?=[A-Z])", text)[-1]
     if not (text.endswith("?") or last.startswith(NEXT_STEPS)):
@@ -112,7 +113,8 @@ def _of_the_form(finding: Finding, message: Message) -> Iterator[str]:
     for part in (text, message.hint):
         if "\n" in part or len(part) > LONGEST or len(re.findall(r"\d+", part)) > MOST_NUMBERS:
             yield f"is too long: {part}"
-        if foreign := _FOREIGN.search(part):
+        # What the student wrote, they know.
+        if (foreign := _FOREIGN.search(part)) and foreign[0] not in written:
             yield f"holds what no student knows: {foreign[0]}"
 
 

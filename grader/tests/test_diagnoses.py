@@ -1,4 +1,4 @@
-"""The first message about a fixture names cause, place and next step, and gives nothing away."""
+"""What is complained of in a first message. `test_fixtures.py` asks it of every fixture."""
 
 from __future__ import annotations
 
@@ -13,22 +13,13 @@ from grader.problems.matmul import Shape
 from grader.tests.diagnoses import (
     Diagnosis,
     complaints,
-    diagnose,
     expected_wrong,
     given_away,
 )
 from grader.tests.fixture_runs import EXERCISES
-from grader.tests.fixtures import Expectation, Fixture
 from grader.verdict import Verdict
 
 ASKED = expected_wrong()
-
-
-@pytest.mark.parametrize("fixture, expected", ASKED, ids=[str(fixture) for fixture, _ in ASKED])
-def test_the_first_message_names_cause_place_and_next_step(
-    fixture: Fixture, expected: Expectation
-) -> None:
-    assert list(complaints(diagnose(fixture, expected))) == []
 
 
 @pytest.mark.parametrize("exercise", EXERCISES, ids=lambda exercise: exercise.name)

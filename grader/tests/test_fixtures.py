@@ -12,8 +12,9 @@ import pytest
 from grader.checks.devices import CACHE
 from grader.device import Device
 from grader.tests import simulated, timed
+from grader.tests.diagnoses import complaints, diagnose, expected_wrong
 from grader.tests.fixture_runs import on_simulator, outcomes, problems
-from grader.tests.fixtures import PASTED_NAIVE, Fixture, load_all
+from grader.tests.fixtures import PASTED_NAIVE, Expectation, Fixture, load_all
 from grader.verdict import Verdict
 
 FIXTURES = load_all()
@@ -28,6 +29,17 @@ def test_on_the_simulator(fixture: Fixture) -> None:
     expected = fixture.on("simulator")
     assert expected is not None
     assert list(problems(fixture, expected, on_simulator(fixture))) == []
+
+
+# Here, not in test_diagnoses.py, because one process runs a file: each fixture is graded once.
+ASKED = expected_wrong()
+
+
+@pytest.mark.parametrize("fixture, expected", ASKED, ids=[str(fixture) for fixture, _ in ASKED])
+def test_the_first_message_names_cause_place_and_next_step(
+    fixture: Fixture, expected: Expectation
+) -> None:
+    assert list(complaints(diagnose(fixture, expected))) == []
 
 
 def one_a_verdict() -> list[Fixture]:

@@ -132,9 +132,10 @@ def test_check_runs_from_fast_to_slow_and_ends_with_the_tests(project: Path) -> 
     done = make(project, "check", "PYTEST_ARGS=--expected-skips=gpu,nvcc -x")
     steps = [line for line in done.stdout.splitlines() if line.startswith("[")]
     assert [re.findall(r"\[([^]]*)\]", step)[1] for step in steps] == [
-        *("ruff", "ruff", "grader.starters", "mypy", "pytest"),
+        *("ruff", "ruff", "grader.starters", "mypy", "pytest", "pytest"),
     ]
-    assert steps[-1].endswith("[-m][not long][--expected-skips=gpu,nvcc][-x]")
+    assert steps[-2].endswith("[-m][not long and not gpu][--expected-skips=gpu,nvcc][-x]")
+    assert steps[-1].endswith("[-m][gpu and not long][--expected-skips=gpu,nvcc][-x]")
 
 
 def test_changed_requirements_set_up_anew(project: Path) -> None:
