@@ -211,7 +211,7 @@ def test_a_complete_record_gets_the_tick(handout: Path, tools: Path) -> None:
 def test_without_a_record_the_steps_say_what_is_missing(handout: Path, tools: Path) -> None:
     (handout / "grader" / "commands.py").write_text("raise RuntimeError('broken by the student')\n")
     job = feedback(handout, tools)
-    assert [step.status != 0 for step in job.steps] == [False, False, True, True]
+    assert [step.status != 0 for step in job.steps] == [False, True, True, True]
     assert "results/results.json cannot be read: No such file" in job.step("Result").log
 
 
