@@ -77,7 +77,7 @@ def _alike(exercise: str, texts: Mapping[Student, str], starter: str) -> list[Pa
     prints = {student: fingerprints(text) for student, text in texts.items()}
     count = Counter(one for found in prints.values() for one in found)
     most = max(3, int(_COMMON * len(texts)))
-    usual = {one for one, times in count.items() if times > most} | _every_run(starter)
+    usual = {one for one, times in count.items() if times > most} | set(_hashes(starter))
     rare = {student: found - usual for student, found in prints.items()}
     result = []
     for first, second in combinations(rare, 2):
@@ -94,10 +94,6 @@ def fingerprints(text: str) -> frozenset[int]:
     hashes = _hashes(text)
     last = max(1, len(hashes) - _WINDOW + 1)
     return frozenset(min(hashes[start : start + _WINDOW]) for start in range(last) if hashes)
-
-
-def _every_run(text: str) -> set[int]:
-    return set(_hashes(text))
 
 
 def _hashes(text: str) -> list[int]:

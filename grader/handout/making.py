@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 from collections.abc import Mapping
 from pathlib import Path
@@ -38,8 +39,7 @@ def make(root: Path, output: Path) -> int:
     _must_be_new(output)
     files = compose(root)
     for name, content in files.items():
-        _write(output / name, content, executable=(root / name).stat().st_mode & 0o111 != 0
-               if (root / name).exists() else False)  # fmt: skip
+        _write(output / name, content, executable=os.access(root / name, os.X_OK))
     title = f"{_course(root)} {version(root)}"
     for arguments in (("init", "--quiet", "--initial-branch=main"), ("add", "--all"),
                       (*_AUTHOR, "commit", "--quiet", "--message", title)):  # fmt: skip
