@@ -3,17 +3,25 @@ reason at the right line, unusual ones are accepted."""
 
 from __future__ import annotations
 
+import contextlib
 import functools
 import json
+from collections.abc import Iterable
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
 
+from grader import source, toolchain
 from grader.checks.devices import CACHE
 from grader.device import Device
+from grader.exercise import find
+from grader.finding import KernelFault
+from grader.gpu import nvcc
+from grader.submission import read
 from grader.tests import simulated, timed
 from grader.tests.diagnoses import complaints, diagnose, expected_wrong
-from grader.tests.fixture_runs import on_simulator, outcomes, problems
+from grader.tests.fixture_runs import EXERCISES, on_simulator, outcomes, problems
 from grader.tests.fixtures import PASTED_NAIVE, Expectation, Fixture, load_all
 from grader.verdict import Verdict
 
@@ -75,7 +83,29 @@ def gpu() -> Device:
     return GpuDevice(simulated.TARGET, cache=CACHE / "gpu")
 
 
+@pytest.fixture(scope="session")
+def compiled(request: pytest.FixtureRequest) -> None:
+    """Compile on all cores what the tests of this session launch one by one."""
+    gpu()  # skips where there is none
+    asked = [item for item in request.session.items if item.get_closest_marker("gpu")]
+    chosen = [i.callspec.params["fixture"] for i in asked if isinstance(i, pytest.Function)]
+    compile_all(fixture for fixture in chosen if isinstance(fixture, Fixture))
+
+
+def compile_all(fixtures: Iterable[Fixture]) -> None:
+    def compile_one(fixture: Fixture) -> None:
+        with contextlib.suppress(KernelFault):  # the test says whether that was expected
+            exercise = find(EXERCISES, fixture.exercise)
+            submission = read(fixture.path, exercise, fixture.path.parent)
+            if not source.inspect(submission):
+                nvcc.compile_submission(submission, toolchain.nvcc(), simulated.TARGET.architecture)
+
+    with ThreadPoolExecutor() as pool:
+        list(pool.map(compile_one, fixtures))
+
+
 @pytest.mark.gpu
+@pytest.mark.usefixtures("compiled")
 @pytest.mark.parametrize("fixture", on_device("gpu"), ids=str)
 def test_on_the_gpu(fixture: Fixture, tmp_path: Path) -> None:
     """With `fast`, at a small size: honest kernels stay right there, the others are caught."""
