@@ -48,7 +48,6 @@ COMMON = (
 )
 FAMILY = {
     "g++": (
-        "-fno-canonical-system-headers",  # headers keep the names of the folders they came from
         "-fno-section-anchors",  # arrays addressed from one another would ignore their gaps
         "-fno-extern-tls-init",  # `extern __shared__` is plain memory
         "--param=tsan-instrument-func-entry-exit=0",
@@ -95,10 +94,8 @@ def flags(compiler: HostCompiler, capability: tuple[int, int]) -> tuple[str, ...
         *PROCESSOR.get(compiler.machine, ()),
         "-D__CUDACC__",
         f"-D__CUDA_ARCH__={architecture}",
-        "-isystem",
-        str(INCLUDE),
-        "-isystem",
-        str(CONTRACT),
+        # Searched before what a compiler takes for the system's, whatever it was set up to take.
+        *("-I", str(INCLUDE), "-I", str(CONTRACT)),
         "-include",
         "cuda_runtime.h",
     )

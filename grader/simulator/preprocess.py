@@ -8,10 +8,13 @@ from __future__ import annotations
 
 import functools
 import re
+import tempfile
 from collections.abc import Iterator, Sequence
 from pathlib import Path
+from typing import NoReturn
 
 from grader import confined
+from grader.finding import GraderFault
 from grader.simulator.failure import (
     CONTRACT,
     HERE,
@@ -23,6 +26,7 @@ from grader.simulator.failure import (
 from grader.source import expanded
 from grader.source.directives import Line, items_of
 from grader.source.tokens import Kind, tokens
+from grader.toolchain import NOT_YOURS
 from grader.verdict import Verdict
 
 # A kernel with all our headers has 0.1 MB.
@@ -36,18 +40,16 @@ _FOLDERS = (HERE, HERE / "machine", HERE / "observers", INCLUDE)
 def check(command: Sequence[str], folder: Path) -> confined.Completed:
     """Preprocess folder/kernel.cu with the compiler and flags of `command`; how that ended.
 
-    Raises CompileFailure for what must not be there, OSError when the compiler does not run.
+    Raises CompileFailure for what must not be there, GraderFault for a compiler that cannot be
+    used, OSError for one that does not run.
     """
-    output = folder / "kernel.ii"
-    listing = folder / "kernel.d"
-    asked = [*command, "-E", "-MD", "-MF", listing.name, SOURCE, "-o", output.name]
-    done = confined.run(asked, folder, LIMITS)
-    _check_opened(listing, folder)
+    output, done, stray = _preprocess(command, folder)
+    if stray is not None:
+        _blame(stray, command, folder)
     if done.status != 0:
         return done
     text = output.read_text(encoding="utf-8", errors="replace")
     output.unlink()  # the folder is kept in the cache
-    listing.unlink(missing_ok=True)
     found = expanded.scan(text, SOURCE, reserved_names())
     if found:
         line, kind, facts = found[0]
@@ -57,15 +59,36 @@ def check(command: Sequence[str], folder: Path) -> confined.Completed:
     return done
 
 
-def _check_opened(listing: Path, folder: Path) -> None:
-    """Every file that the preprocessor opened must be the student's or one of our headers."""
+def _preprocess(
+    command: Sequence[str], folder: Path
+) -> tuple[Path, confined.Completed, Path | None]:
+    """What came out, how it ended, and a file that was opened though it is neither the student's
+    nor one of our headers."""
+    output, listing = folder / "kernel.ii", folder / "kernel.d"
+    asked = [*command, "-E", "-MD", "-MF", listing.name, SOURCE, "-o", output.name]
+    done = confined.run(asked, folder, LIMITS)
     if not listing.is_file():
-        return  # it ended before it opened anything
-    for path in confined.files_opened(listing):
-        opened = folder.absolute() / path
-        if not is_ours(opened) and opened.resolve() != (folder / SOURCE).resolve():
-            facts = {"header": opened.name, "allowed": [], "form": "opened", "nearest": ""}
-            raise CompileFailure("", 0, 1, "forbidden_include", facts, Verdict.REJECTED)
+        return output, done, None  # it ended before it opened anything
+    opened = [folder.absolute() / path for path in confined.files_opened(listing)]
+    listing.unlink()
+    own = (folder / SOURCE).resolve()
+    strays = (path for path in opened if not is_ours(path) and path.resolve() != own)
+    return output, done, next(strays, None)
+
+
+def _blame(stray: Path, command: Sequence[str], folder: Path) -> NoReturn:
+    """The student's text, unless this compiler takes a stray file into an empty text, too."""
+    with tempfile.TemporaryDirectory(dir=folder) as name:
+        (Path(name) / SOURCE).write_text("", encoding="utf-8")
+        _, _, always = _preprocess(command, Path(name))
+    if always is not None:
+        raise GraderFault(
+            f"{command[0]} takes {always}, in place of a header of the simulator. {NOT_YOURS} "
+            "Next: name another compiler, CXX=/usr/bin/g++, or see what is set for this one "
+            "(a wrapper, CPATH)"
+        )
+    facts = {"header": stray.name, "allowed": [], "form": "opened", "nearest": ""}
+    raise CompileFailure("", 0, 1, "forbidden_include", facts, Verdict.REJECTED)
 
 
 @functools.cache
