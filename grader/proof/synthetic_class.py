@@ -17,9 +17,10 @@ import zipfile
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
+from functools import partial
 from pathlib import Path
 
-from grader.exercise import PROJECT, load_all
+from grader.exercise import PROJECT, ExerciseError, find, load_all
 
 _SUBMISSIONS = PROJECT / "grader" / "tests" / "submissions"
 _RECEIVED = datetime(2026, 12, 18, 12, tzinfo=UTC)
@@ -46,9 +47,10 @@ def people(count: int, exercises: Sequence[str] = ()) -> list[Person]:
     return [_person(number, draw, pool, bool(exercises)) for number in range(count)]
 
 
-def _names(exercises: Sequence[str]) -> list[str]:
-    known = [exercise.name for exercise in load_all(PROJECT) if exercise.graded]
-    return [name for name in known if not exercises or name in exercises]
+def _names(words: Sequence[str]) -> list[str]:
+    """Of these exercises, as `find` reads them; of all without any. Raises ExerciseError."""
+    known = [exercise for exercise in load_all(PROJECT) if exercise.graded]
+    return [exercise.name for exercise in (map(partial(find, known), words) if words else known)]
 
 
 def _fixtures(name: str) -> dict[str, list[Path]]:
@@ -138,9 +140,14 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser = argparse.ArgumentParser(prog="python -m grader.proof.synthetic_class")
     parser.add_argument("folder", type=Path, metavar="DIR", help="a new folder")
     parser.add_argument("--students", type=int, default=200, metavar="N")
-    parser.add_argument("--exercise", action="append", default=[], metavar="NN_NAME")
+    parser.add_argument("--exercise", action="append", default=[], metavar="EX")
     options = parser.parse_args(arguments)
-    write(options.folder, people(options.students, options.exercise))
+    try:
+        write(options.folder, people(options.students, options.exercise))
+    except FileExistsError:
+        parser.error(f"{options.folder} is there already. Next: name a new folder")
+    except ExerciseError as error:
+        parser.error(str(error))
     roster, submissions = options.folder / "roster.csv", options.folder / "submissions"
     print(f"Next: make class ROSTER={roster} SUBMISSIONS={submissions}")
     return 0
