@@ -21,7 +21,7 @@ from grader.timing.device import TimingDevice
 from grader.timing.evidence import ExerciseEvidence
 from grader.timing.kernels import Kernel, Role
 from grader.timing.options import PAIRS
-from grader.timing.rounds import Calibrator
+from grader.timing.rounds import Calibrator, check_steady
 from grader.timing.table import evidence_lines
 from grader.timing.writing import compose
 
@@ -42,8 +42,6 @@ def main(options: argparse.Namespace) -> int:
         print(f"Calibrating {about['gpu']}, driver {about['driver']} ...")
         calibrator = Calibrator(device, secrets.randbits(48), options.rounds, PAIRS, _tell)
         found = calibrate(calibrator, exercises, measured, options.sizes)
-    for evidence in found:
-        print("\n".join(evidence_lines(evidence)))
     path = options.output or calibration.FOLDER / f"{calibration.slug(about['gpu'])}.toml"
     print()
     if options.dry_run:
@@ -60,7 +58,8 @@ def calibrate(
     measured: Sequence[Kernel],
     sizes: Sequence[int] | None,
 ) -> tuple[ExerciseEvidence, ...]:
-    """The evidence for each exercise, all kernels of one before the next."""
+    """The evidence for each exercise, all kernels of one before the next. Told before anything is
+    refused, because it took minutes."""
     found = []
     for exercise in exercises:
         own = [kernel for kernel in measured if kernel.exercise is exercise]
@@ -69,7 +68,11 @@ def calibrate(
         usable = calibrator.sizes(reference, sizes or exercise.speed_sizes)
         listed = ", ".join(map(str, usable))
         calibrator.tell(f"{exercise.name}: {len(own)} kernels at {listed}")
-        found.append(calibrator.exercise(exercise.name, builds, tuple(usable)))
+        evidence = calibrator.exercise(exercise.name, builds, tuple(usable))
+        for line in evidence_lines(evidence):
+            calibrator.tell(line)
+        check_steady(evidence)
+        found.append(evidence)
     return tuple(found)
 
 
@@ -109,4 +112,4 @@ def _pycuda() -> str:
 
 
 def _tell(line: str) -> None:
-    print(f"  {line}", flush=True)
+    print(f"  {line}".rstrip(), flush=True)

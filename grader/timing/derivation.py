@@ -4,6 +4,7 @@ never where a kernel that students are known to write would stand on the edge.""
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 
 from grader.timing.calibration import Thresholds
 
@@ -13,7 +14,7 @@ LEAST_GAP = 1.15
 # The minimum stands about a third of the gap (of its logarithm) above the faulty kernel: near it,
 # because an honest kernel with another tile must pass, and a faulty one gains nothing by trying
 # again. Tried in this order.
-_MINIMUM_IN_GAP = (1 / 3, 0.3, 0.36, 0.27, 0.4, 0.24, 0.45)
+_MINIMUM_IN_GAP = (1 / 3, 0.3, 0.36, 0.27, 0.4, 0.24, 0.45, 0.21, 0.18, 0.15)
 # Full marks for what comes within so much of the reference, tried from the top.
 FULL_OF_REFERENCE = 0.92
 _FULLS = tuple(FULL_OF_REFERENCE - step / 200 for step in range(13))
@@ -22,12 +23,20 @@ _FULLS = tuple(FULL_OF_REFERENCE - step / 200 for step in range(13))
 CLEAR = 0.02
 
 
+@dataclass(frozen=True)
+class Measured:
+    """Speed-ups of all kernels at one shape, and the slowest rounds of the honest ones of another
+    make, which should not come away with nothing."""
+
+    all: tuple[float, ...] = ()
+    honest: tuple[float, ...] = ()
+
+
 def derive(
-    reference: float, next_worse: float, measured: Sequence[float] = ()
+    reference: float, next_worse: float, measured: Measured = Measured()
 ) -> Thresholds | None:
     """None without a gap. `reference` is the slowest round of the reference solution, `next_worse`
-    the fastest round of the fastest kernel that lacks what the exercise teaches, `measured` the
-    speed-ups of all kernels."""
+    the fastest round of the fastest kernel that lacks what the exercise teaches."""
     gap = reference / next_worse
     if gap < LEAST_GAP:
         return None
@@ -36,7 +45,7 @@ def derive(
 
 
 def carry_over(
-    known: Thresholds, reference: float, elsewhere: float, measured: Sequence[float] = ()
+    known: Thresholds, reference: float, elsewhere: float, measured: Measured = Measured()
 ) -> Thresholds:
     """The same shares of the reference at another kind of shape, where it reaches `elsewhere`.
 
@@ -47,15 +56,20 @@ def carry_over(
     return _clearest(minima, elsewhere, measured)
 
 
-def _clearest(minima: Sequence[float], reference: float, measured: Sequence[float]) -> Thresholds:
-    """The first pair that keeps clear of every kernel, else the pair that keeps furthest away."""
+def _clearest(minima: Sequence[float], reference: float, measured: Measured) -> Thresholds:
+    """Of the pairs that keep clear of every kernel the first that leaves the fewest honest ones
+    with nothing. If none keeps clear, the one that keeps furthest away."""
 
     def distance(found: Thresholds) -> float:
-        near = (abs(one / step - 1) for one in measured for step in steps(found))
+        near = (abs(one / step - 1) for one in measured.all for step in steps(found))
         return min(near, default=1.0)
 
+    def left_out(found: Thresholds) -> int:
+        return sum(one < found.minimum for one in measured.honest)
+
     pairs = list(_pairs(minima, reference))
-    return next((one for one in pairs if distance(one) >= CLEAR), max(pairs, key=distance))
+    clear = [one for one in pairs if distance(one) >= CLEAR]
+    return min(clear, key=left_out) if clear else max(pairs, key=distance)
 
 
 def _pairs(minima: Sequence[float], reference: float) -> Iterator[Thresholds]:

@@ -3,14 +3,19 @@
 from __future__ import annotations
 
 import statistics
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from grader.problems.matmul import Shape
 from grader.timing.calibration import Thresholds
-from grader.timing.derivation import carry_over, derive
+from grader.timing.derivation import Measured, carry_over, derive
 from grader.timing.kernels import Kernel, Role
 from grader.timing.shapes import Kind, shape_of
+
+
+def spread(values: Sequence[float]) -> float:
+    """Between the largest and the smallest, relative to the smallest."""
+    return max(values) / min(values) - 1
 
 
 @dataclass(frozen=True)
@@ -31,7 +36,7 @@ class Row:
     @property
     def spread(self) -> float:
         """Between the fastest and the slowest round, relative to the slowest."""
-        return max(self.rounds) / min(self.rounds) - 1
+        return spread(self.rounds)
 
 
 @dataclass(frozen=True)
@@ -76,15 +81,17 @@ class ExerciseEvidence:
         """Of both kinds of shape; none where the square shows no gap."""
         gap = self.gap
         best, worse = min(gap.reference.rounds), max(gap.next_worse.rounds)
-        square = derive(best, worse, self._speedups(Kind.SQUARE))
+        square = derive(best, worse, self._measured(Kind.SQUARE))
         if square is None:
             return {}
         elsewhere = min(self.reference(Kind.RAGGED).rounds)
-        ragged = carry_over(square, best, elsewhere, self._speedups(Kind.RAGGED))
+        ragged = carry_over(square, best, elsewhere, self._measured(Kind.RAGGED))
         return {Kind.SQUARE: square, Kind.RAGGED: ragged}
 
     def _graded(self, kind: Kind) -> tuple[Row, ...]:
         return self.at(shape_of(kind, self.size))
 
-    def _speedups(self, kind: Kind) -> tuple[float, ...]:
-        return tuple(row.speedup for row in self._graded(kind))
+    def _measured(self, kind: Kind) -> Measured:
+        rows = self._graded(kind)
+        honest = (min(row.rounds) for row in rows if row.kernel.role is Role.OTHER)
+        return Measured(tuple(row.speedup for row in rows), tuple(honest))

@@ -20,7 +20,8 @@ _HEAD = f"""\
 # between.
 #
 # `minimum` lies in the gap between the next-worse kernel, which lacks what the exercise teaches,
-# and the reference: about a third of the way up, so that honest kernels of another make pass.
+# and the reference: at most about a third of the way up, and where that can be had below the
+# honest kernels of another make.
 # `full` is at most {FULL_OF_REFERENCE:.0%} of the reference's slowest round. No step between two
 # quarters is nearer than {CLEAR:.0%} to a kernel that was measured, if that can be had. At the
 # ragged shape the thresholds are the same shares of what the reference reaches there; a kernel
