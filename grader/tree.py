@@ -24,6 +24,7 @@ TEACHERS_ONLY = (
     ".github/workflows/class.yml",
     ".github/workflows/grade.yml",
     "CONTRIBUTING.md",
+    "teachers.mk",
 )
 
 # What decides a score. Files for teachers only are left out: the students' copy has none, and both

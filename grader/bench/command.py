@@ -12,6 +12,7 @@ from grader.checks import devices
 from grader.cli import OK
 from grader.commands import exercises
 from grader.exercise import PROJECT, load_all
+from grader.finding import GraderFault
 from grader.problems.matmul import Shape
 from grader.report.line import console, is_plain
 from grader.toolchain import host_compiler
@@ -29,6 +30,10 @@ def main(options: argparse.Namespace) -> int:
     status = OK
     if not (options.simulator or options.json) and "gpu" in devices.choose(options.device).kinds:
         status = kernels.all_of_them(options, screen, plain)
+        if not simulator.is_measurable():
+            return status
+    if not simulator.is_measurable():
+        raise GraderFault("Which kernel? Next: make bench EX=tiled")
     chosen = exercises(options.exercise, graded=True)
     subjects = (*simulator.solutions(chosen), simulator.comparison(load_all(PROJECT)))
     outcome = measure(subjects, options.compiler, with_oclgrind=True)

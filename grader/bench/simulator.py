@@ -50,6 +50,11 @@ class Subject:
     file: Submission
 
 
+def is_measurable() -> bool:
+    """Whether the kernels for that are here; a student's copy has none."""
+    return _TILED.is_file()
+
+
 def solutions(exercises: Sequence[Exercise]) -> tuple[Subject, ...]:
     """The reference solutions; a student's copy has none."""
     return tuple(
