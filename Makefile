@@ -82,9 +82,16 @@ clean: ## remove .venv and every cache
 
 # The set-up itself. A stamp is touched when its step is done, so an interrupted one starts again.
 
-INSTALL = install --quiet --no-input --disable-pip-version-check --require-hashes \
-	$${WHEELHOUSE:+--no-index --find-links "$$WHEELHOUSE"}
+# `make wheelhouse` fills the folder that everything else installs from.
+ifeq ($(filter wheelhouse,$(MAKECMDGOALS)),)
+OFFLINE = $${WHEELHOUSE:+--no-index --find-links "$$WHEELHOUSE"}
+endif
+INSTALL = install --quiet --no-input --disable-pip-version-check --require-hashes $(OFFLINE)
 NOT_INSTALLED = { echo "Packages could not be installed (pip's reason is above). Without a network: 'make wheelhouse' on a machine that has one, then here: make setup WHEELHOUSE=folder" >&2; exit 2; }
+
+# pip reads this file in .venv: whatever a later command installs comes from the same folder.
+REMEMBER = import os, pathlib; pathlib.Path(".venv/pip.conf").write_text("[global]\nno-index = true\n" \
+	"find-links = " + pathlib.Path(os.environ["WHEELHOUSE"]).resolve().as_uri() + "\n")
 
 .venv/base.stamp: requirements/base.txt
 	@command -v "$$PYTHON" >/dev/null || \
@@ -93,11 +100,14 @@ NOT_INSTALLED = { echo "Packages could not be installed (pip's reason is above).
 		{ echo "$$PYTHON is $$("$$PYTHON" --version 2>&1), but 3.11 or newer is needed. Next: install one, then name it: make setup PYTHON=python3.12" >&2; exit 2; }
 	@echo "Setting up .venv, once, about a minute ..."
 	@rm -rf .venv
-	@# Some systems split ensurepip off from Python; an outer pip can then fill the environment.
-	@if "$$PYTHON" -c 'import ensurepip' 2>/dev/null; then pip=; \
+	@# Some systems split ensurepip off from Python; an outer pip can then fill the environment. With
+	@# the system's packages that is the pinned one already, where a pip of our own would be older.
+	@if [ -n "$(SYSTEM_PACKAGES)" ] && "$$PYTHON" -m pip --version >/dev/null 2>&1; then pip=--without-pip; \
+	elif "$$PYTHON" -c 'import ensurepip' 2>/dev/null; then pip=; \
 	elif "$$PYTHON" -m pip --version >/dev/null 2>&1; then pip=--without-pip; \
 	else echo "$$PYTHON can make no virtual environment. Next: sudo apt install python3-venv" >&2; exit 2; fi; \
 	"$$PYTHON" -m venv $$pip $(if $(SYSTEM_PACKAGES),--system-site-packages) .venv
+	@set -- $(OFFLINE); [ $$# = 0 ] || "$(PY)" -c '$(REMEMBER)'
 	@if [ -x .venv/bin/pip ]; then set -- "$(PY)" -m pip; else set -- "$$PYTHON" -m pip --python "$(PY)"; fi; \
 	"$$@" $(INSTALL) -r requirements/base.txt || $(NOT_INSTALLED)
 	@touch $@

@@ -18,6 +18,8 @@ TEACHERS_ONLY = (
     "grader/proof/",
     "grader/tests/",
     "grader/classroom/Containerfile",
+    "grader/classroom/profiles/",
+    "grader/README.md",
     "grader/classroom/README.md",
     ".ci/",
     ".github/workflows/check.yml",

@@ -8,6 +8,7 @@ import json
 from grader import course
 from grader.bench import kernels, oclgrind, simulator, table
 from grader.bench.outcome import Outcome, compose
+from grader.bench.progress import Step, silent, steps
 from grader.checks import devices
 from grader.cli import OK
 from grader.commands import exercises
@@ -36,7 +37,9 @@ def main(options: argparse.Namespace) -> int:
         raise GraderFault("Which kernel? Next: make bench EX=tiled")
     chosen = exercises(options.exercise, graded=True)
     subjects = (*simulator.solutions(chosen), simulator.comparison(load_all(PROJECT)))
-    outcome = measure(subjects, options.compiler, with_oclgrind=True)
+    shown = None if options.json else screen
+    with steps(shown, plain, "Measuring the simulator", len(subjects) + 1) as step:
+        outcome = measure(subjects, options.compiler, with_oclgrind=True, step=step)
     if options.json:
         print(json.dumps(compose(outcome), indent=1))
     else:
@@ -50,15 +53,20 @@ def measure(
     with_oclgrind: bool,
     shape: Shape = simulator.SHAPE,
     repeats: int = simulator.REPEATS,
+    step: Step = silent,
 ) -> Outcome:
     """The last of `subjects` is the kernel that Oclgrind runs, too."""
     compiler, target = host_compiler(family), course.load(PROJECT).target
-    measured = tuple(simulator.measure(one, compiler, target, shape, repeats) for one in subjects)
+    measured = []
+    for one in subjects:
+        step(one.name)
+        measured.append(simulator.measure(one, compiler, target, shape, repeats))
+    step("Oclgrind")
     tool = oclgrind.find() if with_oclgrind else None
     version = ".".join(map(str, compiler.version))
     return Outcome(
         f"{compiler.family} {version}",
         str(shape),
-        measured,
+        tuple(measured),
         oclgrind.measure(tool, repeats) if tool else None,
     )

@@ -99,7 +99,7 @@ def _dot(panel: Panel, mark: _Mark, roof: Roof) -> Iterator[str]:
     words = f"{mark.name}: {mark.point[1]:,.0f}" if mark.measured else mark.name
     if y < above:  # over the slope
         yield text(x - 9, y + 4, words, 12, "end", "bold", mark.color)
-    elif x > panel.x + 0.8 * panel.width:
+    elif x > panel.x + 0.6 * panel.width:  # a name takes up to a third of the panel
         yield text(x - 9, y + 18, words, 12, "end", "bold", mark.color)
     else:
         yield text(x + 9, y + 18, words, 12, "start", "bold", mark.color)

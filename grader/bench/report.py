@@ -13,9 +13,9 @@ from grader.bench.progress import Step
 from grader.bench.roofline import Roof, of_device, of_model
 from grader.checks.build import CompilerCheck
 from grader.checks.plan import PRACTICE_SEED, Entry
+from grader.counted_shapes import aligned_shape
 from grader.course import Target
 from grader.device import Device
-from grader.efficiency import aligned_shape
 from grader.finding import GraderFault, KernelFault
 from grader.problems.matmul import Shape
 from grader.timing.device import TimingDevice

@@ -21,6 +21,7 @@ from grader.exercise import PROJECT
 from grader.finding import GraderFault
 
 _SNAKEFILE = Path(__file__).with_name("Snakefile")
+_SLURM = "grader/classroom/profiles/slurm"
 _SEED_BITS = 53  # as commands.py draws them: JSON readers keep larger ones only roughly
 _NO_SNAKEMAKE = (
     f"Snakemake is not installed for {sys.executable}. Next: make class installs it; "
@@ -37,12 +38,15 @@ def main(options: argparse.Namespace) -> int:
 def _class(options: argparse.Namespace) -> int:
     if importlib.util.find_spec("snakemake") is None:
         raise GraderFault(_NO_SNAKEMAKE)
+    if options.profile and not any(options.profile.glob("config*.yaml")):
+        raise GraderFault(f"{options.profile} holds no config.yaml. Next: PROFILE={_SLURM}")
     output = options.output
     with folders.locked(output / ".lock", wait=False) as mine:
         if not mine:
             raise GraderFault(f"{output} is being graded by another process. Next: wait for it")
         one = compose(options)
         folders.save(one)
+        job.reopen(one)
         ended = _snakemake(one, options.jobs, options.profile)
         return _gather(one, options.names, ended)
 
@@ -74,16 +78,12 @@ def _snakemake(one: Class, jobs: int | None, profile: Path | None) -> int:
     """Run the jobs that are not done; the exit status of Snakemake."""
     keys = one.folder / "keys.txt"
     keys.write_text("".join(f"{student.key}\n" for student in one.graded), encoding="utf-8")
-    # A grading uses two processes at a time, each bound to a core.
-    count = jobs or max(1, (os.cpu_count() or 2) // 2)
     command = [sys.executable, "-m", "snakemake", "--snakefile", str(_SNAKEFILE)]
     command += ["--directory", str(one.folder), "--nolock", "--keep-going", "--rerun-incomplete"]
-    command += ["--rerun-triggers", "mtime", "--quiet", "all"]
-    if profile is None:
-        command += ["--cores", str(count), "--latency-wait", "5"]
-    else:
-        command += ["--profile", str(profile.resolve()), "--jobs", str(jobs or 100)]
+    command += ["--rerun-triggers", "mtime"]
+    command += _where(jobs, profile)
     command += ["--config", f"folder={one.folder}", f"python={sys.executable}", f"keys={keys}"]
+    command += [f"device={one.device}"]
     environment = dict(os.environ)
     environment["PYTHONPATH"] = os.pathsep.join(
         filter(None, (str(PROJECT), environment.get("PYTHONPATH")))
@@ -94,6 +94,15 @@ def _snakemake(one: Class, jobs: int | None, profile: Path | None) -> int:
             stderr=subprocess.STDOUT, check=False,
         )  # fmt: skip
     return done.returncode
+
+
+def _where(jobs: int | None, profile: Path | None) -> list[str]:
+    """Snakemake's options for this machine, or for the cluster of a profile."""
+    if profile is None:
+        # A grading uses two processes at a time, each bound to a core.
+        count = jobs or max(1, (os.cpu_count() or 2) // 2)
+        return ["--cores", str(count), "--latency-wait", "5", "--quiet", "all"]
+    return ["--profile", str(profile.resolve()), *(["--jobs", str(jobs)] if jobs else [])]
 
 
 def _gather(one: Class, names: bool, ended: int = 0) -> int:

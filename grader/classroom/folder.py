@@ -115,12 +115,22 @@ def locked(path: Path, wait: bool) -> Iterator[bool]:
     path.parent.mkdir(parents=True, exist_ok=True)
     descriptor = os.open(path, os.O_RDWR | os.O_CREAT, 0o644)
     try:
-        fcntl.flock(descriptor, fcntl.LOCK_EX | (0 if wait else fcntl.LOCK_NB))
-        yield True
-    except BlockingIOError:
-        yield False
+        yield _lock(descriptor, path, wait)
     finally:
         os.close(descriptor)
+
+
+def _lock(descriptor: int, path: Path, wait: bool) -> bool:
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX | (0 if wait else fcntl.LOCK_NB))
+    except BlockingIOError:
+        return False
+    except OSError as fault:  # some clusters mount their file systems without locks
+        raise GraderFault(
+            f"{path} cannot be locked ({fault.strerror}). "
+            "Next: OUTPUT=dir on a file system with file locks that all nodes see"
+        ) from None
+    return True
 
 
 def _plain(student: Student) -> dict[str, Any]:

@@ -9,19 +9,20 @@ from __future__ import annotations
 import os
 import shutil
 import signal
+import socket
 import subprocess
 import sys
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from datetime import UTC, datetime
 from pathlib import Path
 
 from grader.classroom import folder as folders
 from grader.classroom.folder import Class
 from grader.classroom.roster import Student
-from grader.classroom.snapshot import take
+from grader.classroom.snapshot import UNREACHABLE, take
 from grader.cli import ERROR
 from grader.driver import find_driver
 from grader.exercise import PROJECT, load_all
@@ -54,14 +55,23 @@ def _grade(one: Class, student: Student, place: Path, attempt: int) -> int:
         if status == "grader_error" and attempt < ATTEMPTS:
             return 1
     told = {"status": status, "attempt": attempt, "seconds": round(time.monotonic() - begin_s, 1)}
-    folders.write_json(place / "job.json", told)
+    folders.write_json(place / "job.json", {**told, "where": _where()})
     return 0
 
 
+def _where() -> dict[str, str]:
+    """Which machine this is, and what SLURM gave: to be asked when one node grades badly."""
+    job, gpus = (os.environ.get(name, "") for name in ("SLURM_JOB_ID", "CUDA_VISIBLE_DEVICES"))
+    return {"host": socket.gethostname(), "slurm_job": job, "gpus": gpus}
+
+
 def take_once(one: Class, student: Student, place: Path) -> str:
-    """Take what was handed in, once: a later run grades the same files. Returns its status."""
+    """Take what was handed in, once: a later run grades the same files. Returns its status.
+
+    What could not be fetched is tried again. It counts from when it came, and the note says so.
+    """
     known = folders.read_json(place / "snapshot.json")
-    if known is not None:
+    if known is not None and known["status"] != UNREACHABLE:
         return str(known["status"])
     names = tuple(f"{exercise.name}.cu" for exercise in load_all(PROJECT) if exercise.graded)
     partial = place / "submission.partial"
@@ -70,8 +80,25 @@ def take_once(one: Class, student: Student, place: Path) -> str:
     shutil.rmtree(place / "submission", ignore_errors=True)
     partial.rename(place / "submission")
     when = datetime.now(UTC).isoformat(timespec="seconds")
+    if known is not None and taken.status == UNREACHABLE:
+        when = str(known["taken"])  # the first try
+    elif known is not None:
+        told = (
+            f"could not be fetched at {known['taken']}, so it counts from when it could; "
+            "the roster's column received overrides that"
+        )
+        taken = replace(taken, detail="; ".join(filter(None, (taken.detail, told))))
     folders.write_json(place / "snapshot.json", {**asdict(taken), "taken": when})
     return taken.status
+
+
+def reopen(one: Class) -> None:
+    """Let the jobs run again of those whose source could not be reached: nothing was graded."""
+    for student in one.graded:
+        path = one.of(student) / "job.json"
+        done = folders.read_json(path)
+        if done is not None and done.get("status") == UNREACHABLE:
+            path.unlink()
 
 
 def _run(one: Class, place: Path) -> str:
@@ -97,9 +124,12 @@ def _run(one: Class, place: Path) -> str:
 def _gpu(one: Class) -> Iterator[dict[str, str]]:
     """The environment of the grading, with a GPU of its own where there are several.
 
-    A scheduler that already chose (CUDA_VISIBLE_DEVICES) is obeyed.
+    A scheduler that already chose (CUDA_VISIBLE_DEVICES) is obeyed. A SLURM job without that has
+    no GPU, also where the machine would let it use one: that one belongs to another job.
     """
     environment = dict(os.environ)
+    if "SLURM_JOB_ID" in environment:
+        environment.setdefault("CUDA_VISIBLE_DEVICES", "")
     count = len(find_driver().gpus) if one.device != "simulator" else 0
     if count < 2 or "CUDA_VISIBLE_DEVICES" in environment:
         yield environment
@@ -107,7 +137,8 @@ def _gpu(one: Class) -> Iterator[dict[str, str]]:
     slots = [(gpu, turn) for turn in range(_JOBS_PER_GPU) for gpu in range(count)]
     while True:
         for gpu, turn in slots:
-            with folders.locked(one.folder / "gpus" / f"{gpu}-{turn}", wait=False) as mine:
+            name = f"{socket.gethostname()}-{gpu}-{turn}"  # machines may share the folder
+            with folders.locked(one.folder / "gpus" / name, wait=False) as mine:
                 if mine:
                     yield environment | {"CUDA_VISIBLE_DEVICES": str(gpu)}
                     return

@@ -17,7 +17,12 @@ def add_parsers(add: Callable[..., argparse.ArgumentParser], seed: Callable[[str
     one.add_argument("submissions", type=Path, metavar="DIR", help="where folders and zips lie")
     one.add_argument("--device", choices=("auto", "simulator", "gpu"), default="auto")
     one.add_argument("--seed", type=seed, metavar="N", help="default: drawn once, then kept")
-    one.add_argument("--jobs", type=int, metavar="N", help="gradings at once; default: cores / 2")
+    one.add_argument(
+        "--jobs",
+        type=int,
+        metavar="N",
+        help="gradings at once; default: cores / 2, or the profile's",
+    )
     one.add_argument("--profile", type=Path, metavar="DIR", help="Snakemake's, for a cluster")
     one.add_argument("--names", action="store_true", help="names, not pseudonyms, in summary.html")
     again = add("regrade", help="grade one student again; both results are kept")

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import groupby
 from pathlib import Path
 
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
@@ -47,13 +48,12 @@ def write(path: Path, rows: Sequence[Row], title: str, names: bool) -> None:
         machines=sorted({row.machine for row in graded}),
         statuses=Counter(STATUS.get(row.status, row.status) for row in rows),
         scores=_scores(graded),
-        bars=_bars(graded),
+        bars=[list(bars) for _, bars in groupby(_bars(graded), lambda bar: bar.exercise)],
         columns=_COLUMNS,
         faults=_faults(graded).most_common(_COMMON_FAULTS),
         help=[row for row in rows if _needs_help(row)],
         name=lambda row: row.student.name if names else row.student.pseudonym,
-        # A note may hold the name of a folder, which mostly is the student's.
-        note=lambda row: row.note if names else STATUS.get(row.status, ""),
+        why=lambda row: _why(row, names),
     )
     atomic.write_text(path, text)
 
@@ -65,7 +65,7 @@ def _scores(graded: Sequence[Row]) -> list[tuple[str, int]]:
         assert row.record is not None
         if row.record.possible:
             counts[min(9, 10 * row.record.earned // row.record.possible)] += 1
-    return [(f"{10 * tenth}-{10 * tenth + 10} %", count) for tenth, count in enumerate(counts)]
+    return [(f"{10 * tenth} to {10 * tenth + 10} %", count) for tenth, count in enumerate(counts)]
 
 
 def _bars(graded: Sequence[Row]) -> list[Bar]:
@@ -96,3 +96,20 @@ def _needs_help(row: Row) -> bool:
     if row.record is None:
         return row.status != "roster"
     return row.record.possible > 0 and row.record.earned < _NEEDS_HELP * row.record.possible
+
+
+def _why(row: Row, names: bool) -> str:
+    """What went wrong, exercise by exercise; for who was not graded, what became of them."""
+    if row.record is None:
+        told = STATUS.get(row.status, row.status)
+        # A note may hold the name of a folder, which mostly is the student's.
+        return f"{told}: {row.note}" if names and row.note else told
+    found: dict[str, dict[str, None]] = {}
+    for check in row.record.checks:
+        if check.verdict:
+            found.setdefault(check.exercise, {})[check.verdict] = None
+    for exercise in row.record.exercises:
+        if exercise.status in ("missing", "not_started"):
+            found.setdefault(exercise.name, {})[exercise.status] = None
+    parts = (f"{name}: {', '.join(what).replace('_', ' ')}" for name, what in sorted(found.items()))
+    return "; ".join(parts)

@@ -7,24 +7,23 @@ written. A source that cannot be taken is a status with its reason, never the en
 from __future__ import annotations
 
 import os
-import resource
-import subprocess
 import tempfile
 import zipfile
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 
+from grader.finding import GraderFault
+from grader.git import GitError, git
 from grader.handout.protection import changed_outside, note
 from grader.submission import LIMIT_BYTES
 
 # A student's file has at most LIMIT_BYTES; one byte more shows that it is too large.
 _READ_BYTES = LIMIT_BYTES + 1
-# A clone without file contents has a few kilobytes; a whole course with its history, 20 MB.
-_CLONE_LIMIT_BYTES = 200 << 20
-_CLONE_LIMIT_S = 120
 _MEMBERS_LIMIT = 10_000
 _STARTER = "starter"
+# The one status that another try may mend.
+UNREACHABLE = "unreachable"
 
 
 @dataclass(frozen=True)
@@ -151,80 +150,40 @@ def _is_safe(name: str) -> bool:
 
 def _from_git(source: str, names: Sequence[str], output: Path) -> Snapshot:
     """The files of the default branch, without checking anything out: no filter or hook runs."""
+    clone = ("clone", "--quiet", "--bare", "--depth", "1", "--filter=blob:none", "--", source)
     with tempfile.TemporaryDirectory(prefix="clone-") as temporary:
-        clone = ("clone", "--quiet", "--bare", "--depth", "1", "--filter=blob:none", "--", source)
-        failed = _git([*clone, temporary])
-        if failed:
-            return Snapshot("unreachable", failed)
-        taken = []
-        for name in names:
-            content = _show(temporary, f"HEAD:{_STARTER}/{name}") or _show(
-                temporary, f"HEAD:{name}"
-            )
-            if content is not None:
-                (output / name).write_bytes(content[:_READ_BYTES])
-                taken.append(name)
-    return _complete(taken, f"none of {', '.join(names)} is in the repository")
+        try:
+            git(*clone, temporary, strange=True)
+            blobs = _blobs(Path(temporary), names)
+            found = {name: _content(Path(temporary), blob) for name, blob in blobs.items()}
+        except GraderFault as fault:  # contents are fetched late: that, too, may fail
+            return Snapshot(UNREACHABLE, str(fault))
+    for name, content in found.items():
+        (output / name).write_bytes(content)
+    return _complete(list(found), f"none of {', '.join(names)} is in the repository")
 
 
-def _git(arguments: Sequence[str]) -> str:
-    """Run git with its limits; why it failed, "" when it did not."""
+def _blobs(repository: Path, names: Sequence[str]) -> dict[str, str]:
+    """For each name the object that holds its content: in starter/ before the top folder."""
+    places = [f"{folder}{name}" for name in names for folder in (f"{_STARTER}/", "")]
     try:
-        done = subprocess.run(
-            ["git", *_SAFE, *arguments],
-            stdin=subprocess.DEVNULL,
-            capture_output=True,
-            timeout=_CLONE_LIMIT_S,
-            env=_environment(),
-            preexec_fn=_limit,
-            check=False,
-        )
-    except subprocess.TimeoutExpired:
-        return f"took longer than {_CLONE_LIMIT_S} s"
-    except FileNotFoundError:
-        return "git is not installed on this machine"
-    if done.returncode == 0:
-        return ""
-    said = done.stderr.decode(errors="replace").strip().splitlines()
-    reasons = [line for line in said if line.startswith(("fatal:", "error:"))] or said
-    return reasons[0] if reasons else f"git ended with status {done.returncode}"
+        listed = git("ls-tree", "-z", "HEAD", "--", *places, folder=repository, strange=True)
+    except GitError:
+        return {}  # nothing was ever committed
+    found = {}
+    for entry in filter(None, listed.decode(errors="replace").split("\0")):
+        attributes, _, path = entry.partition("\t")
+        mode, _, blob = attributes.split()
+        if mode.startswith("100"):  # a plain file, no link
+            found[path] = blob
+    chosen = {name: found.get(f"{_STARTER}/{name}", found.get(name)) for name in names}
+    return {name: blob for name, blob in chosen.items() if blob is not None}
 
 
-def _show(repository: str, what: str) -> bytes | None:
-    """A file of a commit; None where it is not in it or is no plain file."""
-    kind = subprocess.run(
-        ["git", *_SAFE, "-C", repository, "cat-file", "-s", what],
-        capture_output=True, env=_environment(), timeout=_CLONE_LIMIT_S, check=False,
-    )  # fmt: skip
-    if kind.returncode != 0 or not kind.stdout.strip().isdigit():
-        return None
-    if int(kind.stdout) > LIMIT_BYTES:
+def _content(repository: Path, blob: str) -> bytes:
+    if int(git("cat-file", "-s", blob, folder=repository, strange=True)) > LIMIT_BYTES:
         return b"\n" * _READ_BYTES  # the reader says that it is too large
-    shown = subprocess.run(
-        ["git", *_SAFE, "-C", repository, "cat-file", "blob", what],
-        capture_output=True, env=_environment(), timeout=_CLONE_LIMIT_S, check=False,
-    )  # fmt: skip
-    return shown.stdout if shown.returncode == 0 else None
-
-
-# No hooks, no filters, no helpers of this machine's own settings, no protocols that run programs.
-_SAFE = (
-    "-c", "core.hooksPath=/dev/null",
-    "-c", "protocol.ext.allow=never",
-    "-c", "core.fsmonitor=false",
-    "-c", "safe.directory=*",
-)  # fmt: skip
-
-
-def _environment() -> dict[str, str]:
-    """What git needs, and the credentials a teacher gave it on purpose."""
-    kept = ("PATH", "HOME", "SSH_AUTH_SOCK", "GIT_SSH_COMMAND", "GIT_ASKPASS", "GIT_TOKEN", "LANG")
-    chosen = {name: os.environ[name] for name in kept if name in os.environ}
-    return chosen | {"GIT_TERMINAL_PROMPT": "0", "GIT_LFS_SKIP_SMUDGE": "1"}
-
-
-def _limit() -> None:
-    resource.setrlimit(resource.RLIMIT_FSIZE, (_CLONE_LIMIT_BYTES, _CLONE_LIMIT_BYTES))
+    return git("cat-file", "blob", blob, folder=repository, strange=True)
 
 
 def _complete(taken: list[str], otherwise: str) -> Snapshot:

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import re
-import subprocess
 from collections.abc import Mapping
 from fnmatch import fnmatch
 from pathlib import Path
 
 from grader.finding import GraderFault
+from grader.git import GitError, git
 from grader.tree import TEACHERS_ONLY
 
 # Where students work. Nothing that updates, restores or compares a copy touches it.
@@ -24,14 +24,20 @@ def files(root: Path) -> Mapping[str, bytes]:
     Raises GraderFault where `root` is no git checkout or has files that are not committed: what
     students get must be what a commit says.
     """
-    changed = [line[3:] for line in _git(root, "status", "--porcelain").splitlines()]
+    try:
+        status = git("status", "--porcelain", folder=root).decode()
+        names = git("ls-files", "-z", folder=root).decode().split("\0")
+    except GitError as fault:
+        raise GraderFault(
+            f"{root} is no git checkout: {fault}. Next: clone the course's repository"
+        ) from None
+    changed = [line[3:] for line in status.splitlines()]
     if changed:
         more = f" and {len(changed) - 3} more" if len(changed) > 3 else ""
         raise GraderFault(
             f"There are changes that are not committed: {', '.join(changed[:3])}{more}. "
             "The hand-out is made from a commit. Next: commit or remove them"
         )
-    names = _git(root, "ls-files", "-z").split("\0")
     return selected(root, [name for name in names if name])
 
 
@@ -57,18 +63,3 @@ def _students_readme(content: bytes) -> bytes:
     last = parts[-1].rstrip("\n").rpartition("\n\n")[2]
     text = "\n## ".join(kept).rstrip("\n") + "\n"
     return (text if last in kept[-1] else f"{text}\n{last}\n").encode()
-
-
-def _git(root: Path, *arguments: str) -> str:
-    try:
-        done = subprocess.run(
-            ["git", "-C", str(root), *arguments], capture_output=True, text=True, check=False
-        )
-    except FileNotFoundError:
-        raise GraderFault("git not found on PATH. Next: sudo apt install git") from None
-    if done.returncode != 0:
-        raise GraderFault(
-            f"{root} is no git checkout: {done.stderr.strip().splitlines()[-1]}. "
-            "Next: clone the course's repository"
-        )
-    return done.stdout

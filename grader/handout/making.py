@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import os
-import subprocess
 from collections.abc import Mapping
 from pathlib import Path
 
 from grader.exercise import load_all
 from grader.finding import GraderFault
+from grader.git import GitError, git
 from grader.handout import contents, manifest
 from grader.handout.leaks import leaks
 from grader.starters import plain_solution
@@ -23,6 +23,7 @@ def compose(root: Path) -> Mapping[str, bytes]:
 
     Raises GraderFault when a part of a solution is in it: nothing is handed out then.
     """
+    _must_have_solutions(root)
     files = dict(contents.files(root))
     found = list(leaks(root, files))
     if found:
@@ -43,19 +44,30 @@ def make(root: Path, output: Path) -> int:
     title = f"{_course(root)} {version(root)}"
     for arguments in (("init", "--quiet", "--initial-branch=main"), ("add", "--all"),
                       (*_AUTHOR, "commit", "--quiet", "--message", title)):  # fmt: skip
-        _git(output, *arguments)
+        try:
+            git(*arguments, folder=output)
+        except GitError as fault:
+            raise GraderFault(f"git failed in {output}: {fault}") from None
     return len(files)
 
 
 def release(root: Path, output: Path) -> tuple[str, ...]:
     """Write the solutions as they are read after the deadline; returns the names of the files."""
     _must_be_new(output)
+    _must_have_solutions(root)
     names = []
     for exercise in load_all(root):
         text = (exercise.folder / "solution.cu").read_text("utf-8")
         _write(output / f"{exercise.name}.cu", plain_solution(text).encode(), executable=False)
         names.append(f"{exercise.name}.cu")
     return tuple(names)
+
+
+def _must_have_solutions(root: Path) -> None:
+    if (root / manifest.NAME).exists():
+        raise GraderFault(
+            f"{root} is a students' copy, without solutions. Next: do this in the teachers' one"
+        )
 
 
 def _must_be_new(output: Path) -> None:
@@ -78,11 +90,3 @@ def _write(path: Path, content: bytes, executable: bool) -> None:
         raise GraderFault(
             f"{path} cannot be written: {fault.strerror}. Next: name another folder: OUT=dir"
         ) from None
-
-
-def _git(folder: Path, *arguments: str) -> None:
-    done = subprocess.run(
-        ["git", "-C", str(folder), *arguments], capture_output=True, text=True, check=False
-    )
-    if done.returncode != 0:
-        raise GraderFault(f"git {arguments[0]} failed in {folder}: {done.stderr.strip()}")

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import hashlib
 import shutil
-import subprocess
 import tempfile
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 
 from grader.finding import GraderFault
+from grader.git import GitError, git
 from grader.handout import manifest
 from grader.handout.contents import STARTER
 
@@ -97,16 +97,12 @@ def _copy(source: Path, target: Path) -> None:
 
 def _from_history(folder: Path, name: str, digest: str) -> bytes | None:
     """The newest version of the file with this hash; None where git knows none."""
-    try:
-        log = ["git", "-C", str(folder), "log", "--format=%H", "--", name]
-        commits = subprocess.run(log, capture_output=True, text=True, check=False).stdout.split()
-        for commit in commits:
-            show = ["git", "-C", str(folder), "show", f"{commit}:{name}"]
-            content = subprocess.run(show, capture_output=True, check=False).stdout
-            if hashlib.sha256(content).hexdigest() == digest:
-                return content
-    except FileNotFoundError:
-        raise GraderFault("git not found on PATH. Next: sudo apt install git") from None
+    with suppress(GitError):  # no repository
+        for commit in git("log", "--format=%H", "--", name, folder=folder).decode().split():
+            with suppress(GitError):  # the commit that removed the file
+                content = git("show", f"{commit}:{name}", folder=folder)
+                if hashlib.sha256(content).hexdigest() == digest:
+                    return content
     return None
 
 
@@ -119,12 +115,10 @@ def _fetched(source: str) -> Iterator[Path]:
     if source.startswith("-"):
         raise GraderFault(f"{source} is no address. Give a folder or a git address: FROM=...")
     with tempfile.TemporaryDirectory(prefix="handout-") as temporary:
-        command = ["git", "clone", "--quiet", "--depth", "1", "--", source, temporary]
         try:
-            done = subprocess.run(command, capture_output=True, text=True, check=False)
-        except FileNotFoundError:
-            raise GraderFault("git not found on PATH. Next: sudo apt install git") from None
-        if done.returncode != 0:
-            said = (done.stderr.strip().splitlines() or ["no reason given"])[-1]
-            raise GraderFault(f"{source} could not be fetched: {said}. Next: check the address")
+            git("clone", "--quiet", "--depth", "1", "--", source, temporary)
+        except GitError as fault:
+            raise GraderFault(
+                f"{source} could not be fetched: {fault}. Next: check the address"
+            ) from None
         yield Path(temporary)

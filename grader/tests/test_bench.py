@@ -65,6 +65,7 @@ def test_every_kernel_is_shown_with_its_numbers(plain: bool) -> None:
     assert "million multiply-adds/s" in text
     assert ": reached" in text
     assert ": not reached" in text
+    assert "its observers on: --data-races --uninitialized; (2 x): twice as fast as that." in text
     assert "How fast a kernel of yours is: make bench EX=tiled" in text
 
 
@@ -85,7 +86,9 @@ def test_a_tiny_run_measures_a_solution_and_the_compared_kernel() -> None:
     exercises = [exercise for exercise in load_all(PROJECT) if exercise.graded]
     subjects = (simulator.solutions(exercises)[1], simulator.comparison(exercises))
     shape = Shape(32, 32, 32)
-    outcome = command.measure(subjects, None, with_oclgrind=False, shape=shape, repeats=1)
+    begun: list[str] = []
+    outcome = command.measure(subjects, None, False, shape, repeats=1, step=begun.append)
+    assert begun == ["02_tiled", "tiled 16x16", "Oclgrind"]
     assert [kernel.name for kernel in outcome.kernels] == ["02_tiled", "tiled 16x16"]
     assert outcome.shape == "32x32x32"
     for kernel in outcome.kernels:

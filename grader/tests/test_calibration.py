@@ -301,7 +301,7 @@ def test_one_gap_costs_a_round_taken_again() -> None:
 
 
 def unsteady(name: str, rounds: Collection[int]) -> TimedDevice:
-    """A GPU on which a kernel is a tenth slower when it is loaded for the n-th time, for these n."""
+    """A GPU on which a kernel is a tenth slower when loaded for the n-th time, for these n."""
 
     def uneven(sample: Sample, number: int, chance: random.Random) -> Sample:
         now = device.opened[-1]

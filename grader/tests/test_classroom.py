@@ -21,6 +21,7 @@ from typing import Any
 
 import pytest
 
+from grader import cli
 from grader.classroom import command, folder, gradebook, job, page, policy, roster, similarity
 from grader.classroom.policy import Deadline, lateness
 from grader.classroom.snapshot import take
@@ -234,14 +235,25 @@ def test_a_repository_is_read_without_a_checkout(tmp_path: Path) -> None:
     origin = tmp_path / "origin"
     (origin / "starter").mkdir(parents=True)
     (origin / "starter/01_naive.cu").write_text("// committed")
+    (origin / "starter/02_tiled.cu").symlink_to("/etc/hostname")
+    (origin / "03_padded.cu").write_text("// beside starter/")
+    (origin / "04_tuned.cu").write_text("//" * LIMIT_BYTES)
     (origin / ".gitattributes").write_text("*.cu filter=evil\n")
     git(origin, "init", "--quiet")
     git(origin, "add", "--all")
     git(origin, "commit", "--quiet", "--message", "x")
     (origin / "starter/01_naive.cu").write_text("// not committed")
     found = take(origin.as_uri(), tmp_path, NAMES, tmp_path / "out")
-    assert found.files == ("01_naive.cu",)
+    assert found.files == ("01_naive.cu", "03_padded.cu", "04_tuned.cu")
     assert (tmp_path / "out/01_naive.cu").read_text() == "// committed"
+    assert (tmp_path / "out/04_tuned.cu").stat().st_size == LIMIT_BYTES + 1
+
+
+def test_a_repository_without_a_commit_is_a_submission_that_is_missing(tmp_path: Path) -> None:
+    git(tmp_path, "init", "--quiet", "empty")
+    assert take((tmp_path / "empty").as_uri(), tmp_path, NAMES, tmp_path / "out").status == (
+        "missing"
+    )
 
 
 # The grade book
@@ -431,6 +443,41 @@ def test_what_was_handed_in_is_taken_once(tmp_path: Path, monkeypatch: pytest.Mo
     assert (place / "submission/01_naive.cu").read_text() == "// first"
 
 
+def test_a_source_that_could_not_be_reached_is_tried_again_and_says_so(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    origin, ada = tmp_path / "later", tmp_path / "ada"
+    ada.mkdir()
+    (ada / "01_naive.cu").write_text("// first")
+    one = class_of(tmp_path, f"student,source\nada,\nbob,{origin.as_uri()}\n")
+
+    def run() -> list[str]:
+        """What `class` does with each student before and in Snakemake's jobs."""
+        job.reopen(one)
+        for student in one.students:
+            assert job.main([str(one.folder), student.key, "1"]) == 0
+        return [row.status for row in gradebook.rows(one, None)]
+
+    def grading(_: folder.Class, place: Path) -> str:
+        folder.write_json(place / "results.json", graded())
+        return "graded"
+
+    monkeypatch.setattr(job, "_run", grading)
+    assert run() == run() == ["graded", "unreachable"]
+    (origin / "starter").mkdir(parents=True)
+    (origin / "starter/01_naive.cu").write_text("// came")
+    git(origin, "init", "--quiet")
+    git(origin, "add", "--all")
+    git(origin, "commit", "--quiet", "--message", "x")
+    (ada / "01_naive.cu").write_text("// changed after the snapshot")
+    assert run() == run() == ["graded", "graded"]
+    first, second = gradebook.rows(one, None)
+    assert first.note == ""
+    assert re.search("could not be fetched at 20.*column received overrides", second.note)
+    for student, text in zip(one.students, ("// first", "// came"), strict=True):
+        assert (one.of(student) / "submission/01_naive.cu").read_text() == text
+
+
 def test_a_regrade_keeps_both_and_says_which_counts(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -497,6 +544,91 @@ def test_a_class_that_was_killed_goes_on_to_the_same_grade_book(tmp_path: Path) 
     earned = [row["earned"] for row in csv.DictReader(books[0].splitlines())]
     assert earned == ["20", "20", earned[2], "20", "20", "0"]
     assert int(earned[2]) < 20
+
+
+NAIVE = (PROJECT / "exercises/01_naive/solution.cu").read_text()
+_LOOP = re.compile(r"    float sum = 0\.0f;\n.*?C\[row \* N \+ col\] = sum;\n", re.DOTALL)
+# Right kernels, each with a loop that is in no book.
+PAIRWISE = _LOOP.sub(
+    """    float even = 0.0f, odd = 0.0f;
+    int step = 0;
+    while (step + 1 < K) {
+        even += A[row * K + step] * B[step * N + col];
+        odd += A[row * K + step + 1] * B[(step + 1) * N + col];
+        step += 2;
+    }
+    if (step < K) even += A[row * K + step] * B[step * N + col];
+    C[row * N + col] = even + odd;
+""",
+    NAIVE,
+)
+POINTERS = _LOOP.sub(
+    """    const float *a = A + row * K, *b = B + col, *end = a + K;
+    float value = 0.0f;
+    for (; a != end; ++a, b += N) value = value + *a * *b;
+    float *const target = &C[row * N + col];
+    if (value != 0.0f) target[0] = value; else *target = 0.0f;
+""",
+    NAIVE,
+)
+COURSE = """target_gpu = "H200"
+[deadline]
+time = 2026-12-18T23:59:00+01:00
+grace_minutes = 15
+late_days = 2
+percent_per_day = 10
+"""
+
+
+@pytest.mark.long
+def test_a_small_class_from_its_roster_to_grade_book_page_and_leads(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    pytest.importorskip("snakemake")
+    renamed = PAIRWISE.replace("even", "left").replace("odd", "right").replace("step", "at")
+    texts = {"ada": PAIRWISE, "bob": renamed, "cy": POINTERS, "dan": POINTERS,
+             "fay": WRONG.read_text()}  # fmt: skip
+    for name, text in texts.items():
+        (tmp_path / "in" / name).mkdir(parents=True)
+        (tmp_path / "in" / name / "01_naive.cu").write_text(text)
+    (tmp_path / "roster.csv").write_text(
+        "student,group,received\n"
+        "ada,red,2026-12-20T20:00:00+01:00\n"
+        "bob,blue,2026-12-22T12:00:00+01:00\n"
+        "cy,green,2026-12-19T00:13:00+01:00\n"
+        "dan,green,2026-12-18T23:00:00+01:00\n"
+        "fay,,\n"
+        "gus,,\n"
+    )
+    (tmp_path / "course.toml").write_text(COURSE)
+    load = policy.load
+    monkeypatch.setattr(policy, "load", lambda _: load(tmp_path))
+    assert cli.main(class_command(tmp_path, "class")[3:]) == cli.OK
+    assert "6 students: 5 graded, 1 nothing handed in." in capsys.readouterr().out
+
+    with (tmp_path / "class/gradebook.csv").open(newline="") as file:
+        rows = {row["student"]: row for row in csv.DictReader(file)}
+    columns = ("status", "machine", "earned", "days_late", "days_charged", "final")
+    assert {name: tuple(row[column] for column in columns) for name, row in rows.items()} == {
+        "ada": ("graded", "simulator", "20", "2", "0", "20"),
+        "bob": ("graded", "simulator", "20", "4", "2", "16"),
+        "cy": ("graded", "simulator", "20", "0", "0", "20"),
+        "dan": ("graded", "simulator", "20", "0", "0", "20"),
+        "fay": ("graded", "simulator", "8", "0", "0", "8"),
+        "gus": ("missing", "", "0", "0", "0", "0"),
+    }
+
+    with (tmp_path / "class/similarity.csv").open(newline="") as file:
+        leads = [(lead["student"], lead["other"], lead["share"]) for lead in csv.DictReader(file)]
+    assert leads == [("ada", "bob", "1.00")]
+
+    page_text = re.sub(r"<[^>]*>|\s+", " ", (tmp_path / "class/summary.html").read_text())
+    page_text = " ".join(page_text.split())
+    assert "6 students: 5 graded, 1 nothing handed in." in page_text
+    assert "01_naive out of bounds 1" in page_text
+    assert re.search(r"S-\w{6} 8 75 01_naive: out of bounds; 02_tiled: missing;", page_text)
+    assert re.search(r"S-\w{6} 0 nothing handed in", page_text)
+    assert not re.search(r"\b(ada|bob|cy|dan|fay|gus)\b", page_text)
 
 
 def wait_for(done: Callable[[], bool]) -> None:

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import os
 import re
 import shutil
 import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -63,6 +65,76 @@ def test_students_get_one_commit_and_no_solution(fresh: Path) -> None:
     names = {path.relative_to(fresh).as_posix() for path in fresh.rglob("*")}
     assert not names & {"grader/tests", "grader/proof", "exercises/calibration/kernels", ".ci"}
     assert {"starter/02_tiled.cu", "exercises/02_tiled/README.md", "tests/test_checks.py"} <= names
+
+
+def targets(makefile: Path) -> set[str]:
+    return {*re.findall(r"^([a-z-]+):", makefile.read_text(), re.MULTILINE)}
+
+
+def make(folder: Path, *words: str) -> subprocess.CompletedProcess[str]:
+    """Run make in a copy, with this Python in place of one that it would set up."""
+    python = folder / ".venv/bin/python"
+    python.parent.mkdir(parents=True, exist_ok=True)
+    python.write_text(f'#!/bin/sh\nexec "{sys.executable}" "$@"\n')
+    python.chmod(0o755)
+    for name in ("base", "gpu"):
+        (folder / f".venv/{name}.stamp").touch()
+    kept = {k: v for k, v in os.environ.items() if not k.startswith(("MAKE", "MFLAGS"))}
+    return subprocess.run(
+        ["make", *words], cwd=folder, env=kept, capture_output=True, text=True, check=False
+    )
+
+
+def test_make_in_the_handout_lists_what_works_there(fresh: Path, copy: Path) -> None:
+    listed = {*re.findall(r"^  make ([a-z-]+) +\S", make(copy).stdout, re.MULTILINE)}
+    assert listed == targets(fresh / "Makefile") - {"help"}
+    text = (fresh / "Makefile").read_text()
+    for module in {*re.findall(r'"\$\(PY\)" -m (grader[a-z.]*)', text)}:
+        path = fresh / module.replace(".", "/")
+        assert path.is_dir() or path.with_suffix(".py").is_file(), module
+    for name in {*re.findall(r"requirements/[a-z]+\.txt", text)}:
+        assert (fresh / name).is_file(), name
+
+
+def test_a_teachers_command_is_unknown_in_the_handout(copy: Path) -> None:
+    for target in targets(PROJECT / "teachers.mk") - {"starter"}:  # there is a folder of that name
+        done = make(copy, target)
+        assert re.search(f"No rule to make target .{target}'", done.stderr), target
+
+
+def test_what_students_read_names_no_command_that_they_lack(fresh: Path) -> None:
+    known = targets(fresh / "Makefile")
+    texts = [fresh / "README.md", *fresh.glob(".github/workflows/*"), *fresh.rglob("*/README.md")]
+    assert len(texts) > len(load_all(PROJECT))
+    for path in texts:
+        named = {*re.findall(r"(?:`|    |run: )make ([a-z-]+)\b", path.read_text())}
+        assert named <= known, path
+    assert "setup" in re.findall(r"run: make ([a-z-]+)", texts[1].read_text())
+
+
+@pytest.mark.long
+def test_every_command_of_students_works_in_the_handout(fresh: Path, copy: Path) -> None:
+    naive = (PROJECT / "exercises/01_naive/solution.cu").read_text()
+    (copy / "starter/01_naive.cu").write_text(naive)
+    record = ("RESULT=results/results.json", "SUBMISSION=starter")
+    calls = {
+        "test": ("EX=naive",), "run": ("EX=naive", "SHAPE=3x3x3"), "inspect": ("EX=naive",),
+        "bench": ("EX=naive",), "sweep": ("EX=naive", "SHAPE=64x64x64"), "grade": ("EX=naive",),
+        "verify": record, "update": (f"FROM={fresh}",), "restore": (), "doctor": (),
+    }  # fmt: skip
+    installing = {"setup", "nvcc", "wheelhouse", "clean"}
+    assert {*calls} == targets(fresh / "Makefile") - installing - {"help"}
+    for target, words in calls.items():
+        done = make(copy, target, *words, "DEVICE=simulator")
+        assert done.returncode == 0, (target, done.stdout[-2000:], done.stderr)
+        assert "Traceback" not in done.stderr
+    assert "Which kernel? Next: make bench EX=" in make(copy, "bench", "DEVICE=simulator").stderr
+
+
+def test_a_students_copy_makes_no_handout(copy: Path, tmp_path: Path) -> None:
+    for verb in (making.make, making.release):
+        with pytest.raises(GraderFault, match="is a students' copy, without solutions"):
+            verb(copy, tmp_path / "out")
 
 
 def test_the_handout_is_the_same_grader(repository: Path, fresh: Path) -> None:

@@ -13,7 +13,7 @@ import pytest
 from grader.exercise import PROJECT
 
 MAKE = shutil.which("make")
-MAKEFILE = PROJECT / "Makefile"
+MAKEFILES = (PROJECT / "Makefile", PROJECT / "teachers.mk")
 # Prints each of its arguments in brackets, as every Python command of the Makefile would get them.
 FAKE_PYTHON = """#!/bin/sh
 for word in "$@"; do printf '[%s]' "$word"; done
@@ -28,7 +28,8 @@ def project(tmp_path: Path) -> Path:
     folder = tmp_path / "my course"
     (folder / ".venv" / "bin").mkdir(parents=True)
     (folder / "requirements").mkdir()
-    shutil.copy(MAKEFILE, folder)
+    for path in MAKEFILES:
+        shutil.copy(path, folder)
     for name in ("base", "dev", "gpu", "nvcc", "pycuda", "timing"):
         (folder / "requirements" / f"{name}.txt").touch()
     for name in ("base", "dev", "gpu"):
@@ -39,11 +40,15 @@ def project(tmp_path: Path) -> Path:
     return folder
 
 
+def everything() -> str:
+    return "".join(path.read_text() for path in MAKEFILES)
+
+
 def make(folder: Path, *words: str, **environment: str) -> subprocess.CompletedProcess[str]:
     assert MAKE is not None
     # make hands its own flags and variables to what it calls; these tests start afresh.
     inherited = {k: v for k, v in os.environ.items() if not k.startswith(("MAKE", "MFLAGS"))}
-    names = re.findall(r"^export (.+)$", MAKEFILE.read_text(), re.MULTILINE)
+    names = re.findall(r"^export (.+)$", everything(), re.MULTILINE)
     for name in {*" ".join(names).split()} - {"PYTHON"}:
         inherited.pop(name, None)
     return subprocess.run(
@@ -60,9 +65,20 @@ def test_make_alone_lists_every_target_with_one_line() -> None:
     done = make(PROJECT)
     assert done.returncode == 0
     listed = re.findall(r"^  make ([a-z-]+) +\S", done.stdout, re.MULTILINE)
-    phony = re.search(r"^\.PHONY: (help .*)$", MAKEFILE.read_text(), re.MULTILINE)
-    assert phony is not None
-    assert sorted(listed) == sorted(set(phony[1].split()) - {"help"})
+    phony = " ".join(re.findall(r"^\.PHONY: (.+)$", everything(), re.MULTILINE)).split()
+    assert sorted(listed) == sorted({*phony} - {"help", "anew"})
+    assert {"test", "grade", "handout", "check"} <= {*listed}
+
+
+def test_without_the_teachers_file_make_knows_the_students_targets_only(project: Path) -> None:
+    (project / "teachers.mk").unlink()
+    listed = re.findall(r"^  make ([a-z-]+) +\S", make(project).stdout, re.MULTILINE)
+    targets = re.findall(r"^([a-z-]+):", MAKEFILES[0].read_text(), re.MULTILINE)
+    assert sorted(listed) == sorted({*targets} - {"help"})
+    done = make(project, "check")
+    assert "No rule to make target" in done.stderr
+    assert "check" in done.stderr.partition("No rule")[2]
+    assert make(project, "test").stdout == "[-m][grader][test]\n"
 
 
 def test_test_hands_over_exercise_shape_device_and_seed(project: Path) -> None:
@@ -163,6 +179,19 @@ def test_an_old_python_is_named_with_what_to_do(project: Path) -> None:
     assert (project / ".venv" / "base.stamp").exists()  # what was there is not thrown away
 
 
+@pytest.mark.parametrize(
+    "words, told", [((), ""), (("SYSTEM_PACKAGES=1",), "[--without-pip][--system-site-packages]")]
+)
+def test_the_systems_packages_are_found_by_the_systems_own_pip(
+    project: Path, words: tuple[str, ...], told: str
+) -> None:
+    outer = project / "outer python"
+    outer.write_text(FAKE_PYTHON)
+    outer.chmod(0o755)
+    done = make(project, "setup", f"PYTHON={outer}", *words)
+    assert f"[-m][venv]{told}[.venv]\n" in done.stdout
+
+
 def test_the_wheelhouse_may_lie_in_a_folder_with_a_space(project: Path) -> None:
     (project / ".venv" / "dev.stamp").unlink()
     done = make(project, "lint", "WHEELHOUSE=my wheels")
@@ -170,7 +199,7 @@ def test_the_wheelhouse_may_lie_in_a_folder_with_a_space(project: Path) -> None:
 
 
 def test_the_makefile_uses_nothing_newer_than_make_3_81() -> None:
-    text = MAKEFILE.read_text()
+    text = everything()
     for newer in ("!=", "::=", ".ONESHELL", "$(file ", "undefine", "$(intcmp", "$(let"):
         code = re.sub(r"^\t.*$", "", text, flags=re.MULTILINE)  # recipes are the shell's
         assert newer not in code

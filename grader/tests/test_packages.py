@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import os
 import platform
 import re
+import shutil
+import subprocess
 import sys
 import tomllib
 from pathlib import Path
@@ -174,3 +177,66 @@ def test_a_wheel_that_another_node_built_is_used_again(tmp_path: Path) -> None:
     mine = tmp_path / f"pycuda-2026.1-{python}-{python}-linux_{machine}.whl"
     mine.touch()
     assert packages.built_wheel(tmp_path) == mine
+
+
+def test_only_what_has_no_wheel_is_taken_as_a_source(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked = {}
+    monkeypatch.setattr(
+        packages, "_pip", lambda *words: asked.update({Path(words[-1]).name: words})
+    )
+    packages.download(tmp_path, "3.12", "x86_64")
+    options = asked["class.txt"]
+    assert "--only-binary=:all:" in options
+    assert {f"--no-binary={name}" for name in packages.SOURCES} <= {*options}
+    pinned = (PROJECT / "requirements" / "class.txt").read_text(encoding="utf-8")
+    for name in packages.SOURCES:
+        assert re.search(rf"^{name}==", pinned, re.M)
+    # What makes wheels of them where there is no network.
+    assert re.search(r"^setuptools==", (PROJECT / "requirements" / "gpu.txt").read_text(), re.M)
+
+
+def make(folder: Path, *words: str) -> subprocess.CompletedProcess[str]:
+    """make, without the flags of one that may have started the tests."""
+    kept = {k: v for k, v in os.environ.items() if not k.startswith(("MAKE", "MFLAGS", "PIP_"))}
+    return subprocess.run(
+        ["make", *words], cwd=folder, env=kept, capture_output=True, text=True, check=False
+    )
+
+
+@pytest.fixture
+def bare(tmp_path: Path) -> Path:
+    """A folder with the Makefiles, which asks for no packages."""
+    for name in ("Makefile", "teachers.mk"):
+        shutil.copy(PROJECT / name, tmp_path)
+    (tmp_path / "requirements").mkdir()
+    for name in ("base", "dev", "gpu", "class", "pycuda", "timing"):
+        (tmp_path / "requirements" / f"{name}.txt").touch()
+    return tmp_path
+
+
+@pytest.mark.parametrize("goal, offline", [("wheelhouse", False), (".venv/base.stamp", True)])
+def test_the_folder_that_is_to_be_filled_is_not_installed_from(
+    bare: Path, goal: str, offline: bool
+) -> None:
+    shown = make(bare, "--dry-run", goal, "WHEELHOUSE=wheels")
+    assert shown.returncode == 0, shown.stderr
+    assert ("--no-index" in shown.stdout) == offline
+
+
+@pytest.mark.long
+def test_what_is_installed_later_comes_from_the_same_wheelhouse(bare: Path) -> None:
+    wheels = bare / "my wheels"
+    wheels.mkdir()
+    done = make(bare, ".venv/base.stamp", f"WHEELHOUSE={wheels}", f"PYTHON={sys.executable}")
+    assert done.returncode == 0, done.stderr
+    (bare / "requirements" / "class.txt").write_text(
+        f"no-such-package==1.0 --hash=sha256:{'0' * 64}\n"
+    )
+    later = make(bare, ".venv/class.stamp")
+    assert later.returncode != 0
+    assert "No matching distribution found for no-such-package" in later.stderr
+    config = (bare / ".venv" / "pip.conf").read_text()
+    assert "no-index = true" in config
+    assert wheels.as_uri() in config

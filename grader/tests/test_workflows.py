@@ -511,7 +511,8 @@ def test_the_guide_and_the_workflows_call_verbs_that_exist() -> None:
             cli.main([verb, "--help"])
         assert ended.value.code == 0, verb
     assert {*re.findall(r"grader export ([a-z][a-z0-9-]*)", text)} <= {*FORMATS}
-    targets = re.findall(r"^([a-z-]+):", (PROJECT / "Makefile").read_text(), re.M)
+    makefiles = "".join((PROJECT / name).read_text() for name in ("Makefile", "teachers.mk"))
+    targets = re.findall(r"^([a-z-]+):", makefiles, re.M)
     assert {*re.findall(r"\bmake ([a-z-]+)\b", text)} <= {*targets}
 
 

@@ -1,0 +1,1 @@
+"""A class on SLURM's own daemons, on this machine: see `__main__`."""

@@ -1,0 +1,159 @@
+"""A class on a cluster: what the profile asks for, which GPU a job takes, what it records."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+from ruamel.yaml import YAML
+
+from grader.classroom import command, folder, job
+from grader.driver import Driver, Gpu
+from grader.exercise import PROJECT
+from grader.finding import GraderFault
+from grader.proof.slurm import __main__ as proof
+from grader.proof.slurm import cluster
+
+PROFILE = PROJECT / "grader" / "classroom" / "profiles" / "slurm"
+TWO = Driver((12, 4), tuple(Gpu(n, "Test GPU", (9, 0), 1) for n in range(2)), library="libcuda")
+
+
+@pytest.fixture
+def profile() -> dict[str, Any]:
+    read: dict[str, Any] = YAML(typ="safe").load((PROFILE / "config.yaml").read_text())
+    return read
+
+
+@pytest.fixture
+def machine_with_two_gpus(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(job, "find_driver", lambda: TWO)
+    for name in ("SLURM_JOB_ID", "CUDA_VISIBLE_DEVICES"):
+        monkeypatch.delenv(name, raising=False)
+
+
+def a_class(tmp_path: Path, device: str = "auto") -> folder.Class:
+    return folder.Class(tmp_path, tmp_path, 7, device, ())
+
+
+def gpus(one: folder.Class) -> str | None:
+    with job._gpu(one) as environment:
+        return environment.get("CUDA_VISIBLE_DEVICES")
+
+
+def test_the_profile_gives_each_job_one_gpu_and_a_grading_the_time_it_may_take(
+    profile: dict[str, Any],
+) -> None:
+    assert profile["executor"] == "slurm"
+    assert profile["default-resources"] == {"gpu": 1}
+    assert profile["set-resources"]["grade"]["runtime"] * 60 > job._LIMIT_S
+
+
+def test_jobs_on_the_command_line_go_before_the_profiles() -> None:
+    assert command._where(None, PROFILE) == ["--profile", str(PROFILE)]
+    assert command._where(7, PROFILE)[2:] == ["--jobs", "7"]
+
+
+def test_a_folder_that_is_no_profile_is_refused_before_anything_runs(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("importlib.util.find_spec", lambda name: object())
+    options = argparse.Namespace(verb="class", profile=tmp_path, output=tmp_path / "class")
+    with pytest.raises(GraderFault, match=r"no config\.yaml\. Next: PROFILE=grader/classroom/"):
+        command.main(options)
+    assert not options.output.exists()
+
+
+@pytest.mark.usefixtures("machine_with_two_gpus")
+def test_a_slurm_job_takes_the_gpu_it_was_given_and_no_other(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("SLURM_JOB_ID", "12")
+    assert gpus(a_class(tmp_path)) == ""
+    monkeypatch.setenv("CUDA_VISIBLE_DEVICES", "1")
+    assert gpus(a_class(tmp_path)) == "1"
+    assert job._where()["slurm_job"] == "12"
+    assert job._where()["gpus"] == "1"
+
+
+@pytest.mark.usefixtures("machine_with_two_gpus")
+def test_machines_that_share_a_folder_do_not_wait_for_each_others_gpus(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(job, "_JOBS_PER_GPU", 1)
+    found = []
+    for host in ("a", "b"):
+        monkeypatch.setattr("socket.gethostname", lambda host=host: host)
+        with job._gpu(a_class(tmp_path)) as one, job._gpu(a_class(tmp_path)) as other:
+            found.append((one["CUDA_VISIBLE_DEVICES"], other["CUDA_VISIBLE_DEVICES"]))
+    assert found == [("0", "1"), ("0", "1")]
+    assert sorted(path.name for path in (tmp_path / "gpus").iterdir()) == [
+        "a-0-0", "a-1-0", "b-0-0", "b-1-0",
+    ]  # fmt: skip
+
+
+def test_a_file_system_without_locks_is_named(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refuse(*arguments: object) -> None:
+        raise OSError(38, "Function not implemented")
+
+    monkeypatch.setattr("fcntl.flock", refuse)
+    with (
+        pytest.raises(GraderFault, match=r"cannot be locked .*Next: OUTPUT=dir"),
+        folder.locked(tmp_path / ".lock", wait=True),
+    ):
+        pass
+
+
+def test_without_slurm_the_proof_says_what_to_install(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(cluster, "_PATH", str(tmp_path))
+    monkeypatch.setattr(proof, "find_driver", lambda: Driver(problem="none"))
+    assert proof.main([str(tmp_path / "proof"), "--students", "1"]) == 2
+    assert "Next: sudo apt install slurm-wlm munge" in capsys.readouterr().err
+
+
+def test_a_daemon_that_does_not_start_is_named_with_its_last_words(tmp_path: Path) -> None:
+    words = ["sh", "-c", "echo no such host >&2; exit 1"]
+    with (
+        pytest.raises(GraderFault, match="sh did not start:\n  no such host\nLog: "),
+        cluster._daemon(tmp_path, words, dict(os.environ), lambda: False),
+    ):
+        pass
+
+
+def test_a_daemon_ends_with_what_it_was_started_for(tmp_path: Path) -> None:
+    words = ["sh", "-c", f"echo $$ > {tmp_path}/pid; exec sleep 60"]
+
+    def started() -> bool:
+        return (tmp_path / "pid").exists() and (tmp_path / "pid").read_text().endswith("\n")
+
+    with cluster._daemon(tmp_path, words, dict(os.environ), started):
+        pid = int((tmp_path / "pid").read_text())
+        os.kill(pid, 0)
+    with pytest.raises(ProcessLookupError):
+        os.kill(pid, 0)
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("device, wanted", [("simulator", "gpu=0"), ("gpu", "gpu=1")])
+def test_a_job_on_the_simulator_asks_for_no_gpu(tmp_path: Path, device: str, wanted: str) -> None:
+    (tmp_path / "keys").write_text("ada")
+    shutil.copytree(PROFILE, tmp_path / "profile")
+    done = subprocess.run(
+        [sys.executable, "-m", "snakemake", "--snakefile", str(command._SNAKEFILE), "--directory",
+         str(tmp_path), "--dry-run", "--profile", str(tmp_path / "profile"),
+         "--config", f"folder={tmp_path}", "python=python3", f"device={device}",
+         f"keys={tmp_path}/keys"],
+        capture_output=True, text=True, check=True,
+    )  # fmt: skip
+    asked = [line for line in (done.stdout + done.stderr).splitlines() if "runtime=35" in line]
+    assert asked
+    assert all(wanted in line for line in asked)
