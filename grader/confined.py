@@ -1,9 +1,10 @@
 """Runs a compiler on a text that nobody trusts: with limits, in a folder of its own, and without
 this process's environment.
 
-What it may write is small, what it may use is bounded, and it knows nothing that is not in the
-folder or in the compiler's own installation. Limits of time count processor seconds, so that a
-busy machine refuses nobody; the clock on the wall only ends what waits for ever.
+What it may write is small, what it may use is bounded, and where the system allows it (`fence`) it
+sees nothing that is not in the folder or in the compiler's own installation. Limits of time count
+processor seconds, so that a busy machine refuses nobody; the clock on the wall only ends what waits
+for ever.
 """
 
 from __future__ import annotations
@@ -14,6 +15,8 @@ import mmap
 import os
 import re
 import resource
+import secrets
+import select
 import signal
 import subprocess
 import tempfile
@@ -22,21 +25,22 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from threading import Event
-from typing import Literal
 
-from grader.finding import GraderFault
-from grader.toolchain import NOT_YOURS
+from grader import fence
+from grader.compiler_end import MACHINES, Cause, cause_of, machine_fault
+
+__all__ = [
+    "MACHINES",
+    "Completed",
+    "Limits",
+    "environment",
+    "files_opened",
+    "is_sound",
+    "machine_fault",
+    "run",
+]
 
 _MIB = 1024 * 1024
-
-Cause = Literal["", "time", "size", "crash", "killed", "disk"]
-
-
-# Causes that say nothing about the text that was compiled.
-MACHINES = {
-    "killed": ("was ended by the system", "free memory (free -h) or raise a limit (ulimit -a)"),
-    "disk": ("could not write its output", "free some space on the disk (df -h .)"),
-}
 
 
 @dataclass(frozen=True)
@@ -71,26 +75,6 @@ _KEPT = (
     "SDKROOT",
 )
 
-# Lines in which a compiler speaks of itself. The others may quote the text that was compiled.
-_OWN = re.compile(
-    r"(?:\S*/)?(?:gcc|g\+\+|cc1plus|clang|nvcc|cicc|cudafe|ptxas|as|sh)\S*( (?:error|fatal) *)?:"
-    r"|virtual memory exhausted|terminate called|LLVM ERROR|PLEASE submit|Stack dump|Killed"
-    r"|.*\b(?:internal compiler|catastrophic) error:",
-    re.IGNORECASE,
-)
-# How compilers speak of a program of theirs that was ended: by a limit, or by its own fault.
-_OUT_OF_TIME = re.compile(r"CPU time limit exceeded|\bsignal (?:SIGXCPU|24)\b")
-_OUT_OF_SPACE = re.compile(
-    r"File size limit exceeded|\bsignal (?:SIGXFSZ|25)\b|File too large|out of memory|bad_alloc"
-    r"|memory exhausted|Cannot allocate memory|failed to reserve",
-    re.IGNORECASE,
-)
-_CRASHED = re.compile(
-    r"internal compiler error|Stack dump|PLEASE submit|Segmentation fault"
-    r"|died due to signal"
-)
-# Nothing here ends a compiler this way: the system does, when its memory is full.
-_KILLED = re.compile(r"\bKilled\b|\bsignal (?:SIGKILL|9)\b")
 # How compilers, assemblers and linkers speak of a file that the system does not let them write.
 # The text that is compiled can say this, too.
 _UNWRITABLE = re.compile(
@@ -116,56 +100,121 @@ class Completed:
 
 
 def run(
-    command: Sequence[str], folder: Path, limits: Limits = OURS, stop: Event | None = None
+    command: Sequence[str],
+    folder: Path,
+    limits: Limits = OURS,
+    stop: Event | None = None,
+    untrusted: str = "",
 ) -> Completed:
     """Run `command` in `folder`, alone in its session; all of it has ended on return.
 
-    Once `stop` is set it is ended. Raises OSError when it cannot be started. A full disk, or less
-    memory than the limits allow, is the machine's doing, and not what the compiler makes of it.
+    Once `stop` is set it is ended. `untrusted` names the file of the folder that nobody trusts;
+    where there is one, the command runs behind a fence if it can. Raises OSError when it cannot be
+    started. A full disk, or less memory than the limits allow, is the machine's doing, and not what
+    the compiler makes of it.
     """
-    done = _run(command, folder, limits, stop)
+    walls = fence.around(command, folder) if untrusted else []
+    if walls:
+        done = _fenced(command, folder, limits, stop or Event(), untrusted, walls)
+        if done is not None:
+            return done
+    return _settled(command, folder, limits, stop or Event(), [])
+
+
+def _fenced(
+    command: Sequence[str],
+    folder: Path,
+    limits: Limits,
+    stop: Event,
+    untrusted: str,
+    walls: Sequence[str],
+) -> Completed | None:
+    """None where the fence fails, or where the compiler cannot work behind it: what it then says of
+    the text means nothing."""
+    try:
+        done = _settled(command, folder, limits, stop, walls)
+    except _NotBegun as failure:
+        if not stop.is_set():
+            fence.give_up(walls, str(failure))
+        return None
+    except OSError:  # the compiler is not seen from there
+        fence.note(walls, command, False)
+        return None
+    if done.status == 0 or stop.is_set() or fence.known_to_suit(walls, command):
+        return done
+    suits = is_sound(command, folder, untrusted, limits, fenced=True) or not is_sound(
+        command, folder, untrusted, limits
+    )
+    fence.note(walls, command, suits)
+    return done if suits else None
+
+
+def _settled(
+    command: Sequence[str], folder: Path, limits: Limits, stop: Event, walls: Sequence[str]
+) -> Completed:
+    """Run it, and again where the disk was full for a moment; tell apart what the machine did."""
+    done = _run(command, folder, limits, stop, walls)
     if _says_unwritable(done) and _can_write(folder, limits.file_bytes):
-        done = _run(command, folder, limits, stop)  # the disk was full for a moment
+        done = _run(command, folder, limits, stop, walls)
     if _says_unwritable(done) and not _can_write(folder, limits.file_bytes):
         return replace(done, cause="disk")
     return replace(done, cause="killed") if _cramped(done, limits) else done
 
 
-def _run(command: Sequence[str], folder: Path, limits: Limits, stop: Event | None) -> Completed:
+class _NotBegun(Exception):
+    """The fence ended, or time did, before the compiler began."""
+
+
+def _run(
+    command: Sequence[str], folder: Path, limits: Limits, stop: Event, walls: Sequence[str]
+) -> Completed:
+    begun = secrets.token_hex() if walls else ""  # drawn, so that no text can print it
     with tempfile.TemporaryFile() as output:
         process = subprocess.Popen(
-            _limited(command, limits),
+            [*walls, *_limited(command, limits, begun)],
             cwd=folder,
-            env=environment(os.environ, folder),
+            env=environment(os.environ, folder.resolve()),
             stdin=subprocess.DEVNULL,
             stdout=output,
             stderr=subprocess.STDOUT,
             start_new_session=True,  # so that its children can be ended with it
         )
         try:
-            in_time = _await(process, limits.wall_s, stop or Event())
+            in_time = _await(process, limits.wall_s, stop)
         finally:
             _end(process)
         output.seek(0)
         text = output.read(_OUTPUT_BYTES).decode(errors="replace")
     status = process.returncode
+    if walls:
+        before, mark, text = text.partition(f"{begun}\n")
+        if not mark:
+            raise _NotBegun(before.strip().partition("\n")[0] or "it does not start compilers")
+        status = _of_child(status)
     if status in (126, 127):  # the shell's word for a command that it cannot run
         number = errno.ENOENT if status == 127 else errno.EACCES
         raise OSError(number, os.strerror(number), command[0])
-    return Completed(status, text, _cause(status, text) if in_time else "time")
+    return Completed(status, text, cause_of(status, text) if in_time else "time")
 
 
-def machine_fault(compiler: str, cause: Cause) -> GraderFault:
-    """One of MACHINES, in words."""
-    what, step = MACHINES[cause]
-    return GraderFault(f"{compiler} {what}. {NOT_YOURS} Next: {step}, then run it again")
+def _of_child(status: int) -> int:
+    """A child's exit status as bwrap, like a shell, passes it on: 128 and the signal's number."""
+    number = status - 128
+    return -number if number in signal.valid_signals() else status
 
 
-def is_sound(command: Sequence[str], folder: Path, source: str, limits: Limits) -> bool:
-    """Whether a compiler that crashed at the file `source` can compile at all, in the same way."""
-    with tempfile.TemporaryDirectory(dir=folder) as empty:
-        (Path(empty) / source).write_text("", encoding="utf-8")
-        return run(command, Path(empty), limits).status == 0
+def is_sound(
+    command: Sequence[str], folder: Path, source: str, limits: Limits, *, fenced: bool = False
+) -> bool:
+    """Whether a compiler that failed at the file `source` can compile at all, in the same way."""
+    with tempfile.TemporaryDirectory(dir=folder) as name:
+        empty = Path(name)
+        (empty / source).write_text("", encoding="utf-8")
+        walls = fence.around(command, empty) if fenced else []
+        try:
+            return _settled(command, empty, limits, Event(), walls).status == 0
+        except (OSError, _NotBegun):
+            return False
 
 
 def environment(whole: Mapping[str, str], folder: Path) -> dict[str, str]:
@@ -184,8 +233,8 @@ def files_opened(listing: Path) -> Iterator[str]:
         yield re.sub(r"\\(.)", r"\1", match[0]).replace("$$", "$")
 
 
-def _limited(command: Sequence[str], limits: Limits) -> list[str]:
-    """The command under a shell that limits itself first.
+def _limited(command: Sequence[str], limits: Limits, begun: str) -> list[str]:
+    """The command under a shell that prints `begun`, if there is any, and limits itself.
 
     Limits set in this process between fork and exec would not be safe beside other threads. A
     system that lacks one of them (macOS has no limit of address space) goes without.
@@ -200,7 +249,9 @@ def _limited(command: Sequence[str], limits: Limits) -> list[str]:
     }
     settings = [f"ulimit {option} {value}" for option, value in limited.items()]
     settings[-1] += f" || ulimit -p {_MOST_PROCESSES}"  # what dash calls it
-    return ["sh", "-c", f'{{ {"; ".join(settings)}; }} 2>/dev/null; exec "$0" "$@"', *command]
+    said = f"echo {begun}; " if begun else ""
+    script = f'{said}{{ {"; ".join(settings)}; }} 2>/dev/null; exec "$0" "$@"'
+    return ["/bin/sh", "-c", script, *command]
 
 
 def _await(process: subprocess.Popen[bytes], limit_s: float, stop: Event) -> bool:
@@ -210,12 +261,27 @@ def _await(process: subprocess.Popen[bytes], limit_s: float, stop: Event) -> boo
         left_s = end_s - time.monotonic()
         if left_s <= 0:
             return False
-        try:
-            process.wait(min(left_s, _LOOK_S))
+        _sleep(process, min(left_s, _LOOK_S))
+        if process.poll() is not None:
             return True
-        except subprocess.TimeoutExpired:
-            continue
     return True
+
+
+def _sleep(process: subprocess.Popen[bytes], limit_s: float) -> None:
+    """Until its end, at most so long. Where the system can tell of the end, without the naps of
+    Popen.wait, which last up to 50 ms."""
+    try:
+        descriptor = os.pidfd_open(process.pid)
+    except (AttributeError, OSError):
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            process.wait(limit_s)
+        return
+    poll = select.poll()
+    poll.register(descriptor, select.POLLIN)
+    try:
+        poll.poll(limit_s * 1000)
+    finally:
+        os.close(descriptor)
 
 
 def _end(process: subprocess.Popen[bytes]) -> None:
@@ -263,16 +329,3 @@ def _cramped(done: Completed, limits: Limits) -> bool:
 def _allows(what: int, amount: int) -> bool:
     hard = resource.getrlimit(what)[1]
     return hard == resource.RLIM_INFINITY or hard >= amount
-
-
-def _cause(status: int, output: str) -> Cause:
-    if status == 0:
-        return ""
-    own = "\n".join(line for line in output.splitlines() if _OWN.match(line))
-    if status == -signal.SIGXCPU or _OUT_OF_TIME.search(own):
-        return "time"
-    if status == -signal.SIGXFSZ or _OUT_OF_SPACE.search(own):
-        return "size"
-    if status == -signal.SIGKILL or _KILLED.search(own):
-        return "killed"
-    return "crash" if status < 0 or _CRASHED.search(own) else ""

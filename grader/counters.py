@@ -15,7 +15,8 @@ class LineCounter:
     `words` are the 4-byte words that lanes asked for, `ideal_sectors` the 32-byte sectors that the
     distinct words of each request would fill. Shared accesses have wavefronts instead, once as
     written and once (`merged_`) with each lane's neighbouring scalar loads taken together, as nvcc
-    does where it can. `approximate`: lanes went through the line unequally often, so accesses may
+    does where it can: not volatile ones, nor those of two iterations of a loop under
+    `#pragma unroll 1`. `approximate`: lanes went through the line unequally often, so accesses may
     have been put together that the hardware makes apart.
     """
 
@@ -80,10 +81,12 @@ class AtomicCounter:
 @dataclass(frozen=True)
 class Counters:
     """All lines of a launch; `barriers` is summed over the blocks. `worst` has a request for each
-    entry of `lines`, in the same order, where the device keeps them."""
+    entry of `lines`, in the same order, where the device keeps them. `uncounted` are accesses for
+    which it had no room: then the others say nothing about the kernel."""
 
     lines: tuple[LineCounter, ...]
     barriers: int
+    uncounted: int = 0
     worst: tuple[Request, ...] = ()
     atomics: tuple[AtomicCounter, ...] = ()
 

@@ -96,8 +96,6 @@ class Target:
     max_block_y: int = 1024
     max_grid_x: int = 2**31 - 1
     max_grid_y: int = 65535
-    registers_per_block: int = 65536
-    max_registers_per_thread: int = 255
 
     @property
     def capability(self) -> tuple[int, int]:

@@ -6,7 +6,7 @@ through a worker process and both only report what happened; `judge` decides wha
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from enum import Enum
 from pathlib import Path
@@ -19,7 +19,7 @@ import numpy.typing as npt
 if TYPE_CHECKING:  # names of types only: `problems.matmul` builds launches, and these import it
     from grader.counters import Counters
     from grader.exercise import Exercise
-    from grader.finding import Finding
+    from grader.finding import Finding, Location
     from grader.submission import Submission
 
 Words = npt.NDArray[np.uint32]
@@ -141,6 +141,17 @@ class Run:
     seconds: float = 0.0
 
 
+@dataclass(frozen=True)
+class Probe:
+    """What one block did. `stored` are the elements of the output that it stored, ascending, each
+    once, counted along its rows; None where that is not known. `where` looks up the place of the
+    first store, which takes longer than a block."""
+
+    findings: tuple[Finding, ...] = ()
+    stored: npt.NDArray[np.int64] | None = None
+    where: Callable[[], tuple[Location, ...]] = tuple
+
+
 class Device(Protocol):
     """A place where kernels run. Every method may raise GraderFault: never the student's fault."""
 
@@ -155,11 +166,12 @@ class Device(Protocol):
     def launch(self, build: Build, launch: Launch) -> Run:
         """Launch once. A crash, a hang or a sticky error costs the worker, which is replaced."""
 
-    def probe_block(self, build: Build, launch: Launch, block: int) -> tuple[Finding, ...]:
+    def probe_block(self, build: Build, launch: Launch, block: int) -> Probe:
         """Run one block (by its linear number) alone, on zeroed memory that exists only where it is
         touched, with signed index arithmetic checked: for shapes too large to store.
 
-        The operands' images may be empty. A device that cannot do this finds nothing.
+        The operands' images may be empty. A device that cannot do this finds nothing, and does not
+        know what is stored.
         """
 
     def close(self) -> None:

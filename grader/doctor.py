@@ -19,7 +19,7 @@ from pathlib import Path
 from rich.console import Console
 from rich.text import Text
 
-from grader import course, machine, toolchain
+from grader import course, fence, machine, toolchain
 from grader.driver import Driver, find_driver
 from grader.exercise import PROJECT
 from grader.finding import GraderFault
@@ -29,6 +29,7 @@ COLOURS = {OK: "green", MISSING: "red", OPTIONAL: "yellow"}
 # What grading without a GPU cannot do without.
 REQUIRED = ("Python", "packages", "C++ compiler", "simulator")
 MAKE_SETUP = "make setup"
+FENCE = "bubblewrap"  # the Debian package's name
 
 
 @dataclass(frozen=True)
@@ -62,6 +63,7 @@ def examine() -> tuple[Item, ...]:
         _packages(),
         compiler,
         _simulator(compiler),
+        *_fence(),  # after what compiles behind it
         *_gpu_items(find_driver()),
     )
 
@@ -77,7 +79,7 @@ def verdict(items: tuple[Item, ...]) -> str:
         names = ", ".join(item.name for item in missing)
         return f"This machine cannot grade yet: {names}. Next: {missing[0].mend}"
     everything = "This machine grades everything that this version grades"
-    if all(item.state == OK for item in items):
+    if all(item.state == OK for item in items if item.name != FENCE):
         return f"{everything}."
     return f"{everything}; a GPU that can be used adds a second opinion."
 
@@ -140,6 +142,23 @@ def _simulator(compiler: Item) -> Item:
     if not simulator.confined:
         fence = "system calls of kernels cannot be forbidden here, so run nobody else's"
     return Item("simulator", OK, f"ran a kernel; checks the limits of {target.name}; {fence}")
+
+
+def _fence() -> Iterator[Item]:
+    """The wall around compilers, which only Linux can have and nothing depends on."""
+    if not sys.platform.startswith("linux"):
+        return
+    more = "it matters where you grade files of others"
+    if why := fence.problem():
+        mend = f"{toolchain.install_command(FENCE)}; {more}"
+        if fence.installed():
+            mend = f"allow user namespaces to bwrap, or grade in a virtual machine; {more}"
+        yield Item(FENCE, OPTIONAL, f"{why}, so compilers may see all files that you may", mend)
+    elif names := ", ".join(fence.unsuited()):
+        mend = f"CXX=/usr/bin/g++ make doctor; {more}"
+        yield Item(FENCE, OPTIONAL, f"{names} does not work behind it, so runs without", mend)
+    else:
+        yield Item(FENCE, OK, "compilers see no files but their own and the one they compile")
 
 
 def _gpu_items(driver: Driver) -> Iterator[Item]:

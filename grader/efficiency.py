@@ -6,10 +6,10 @@ Shares and ratios only: a healthy kernel and a faulty one lie far apart in each,
 
 from __future__ import annotations
 
-import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 
+from grader.counted_shapes import USUAL_DEPTH
 from grader.counters import Counters, LineCounter, total
 from grader.device import Build, LaunchConfig
 from grader.exercise import Exercise
@@ -17,32 +17,10 @@ from grader.finding import Finding, Location
 from grader.problems.matmul import Shape
 from grader.verdict import Verdict
 
-# Sectors hold 8 words: at multiples of 8, no row of a matrix begins in the middle of one.
+# Words of 4 bytes in a sector of 32.
 _SECTOR_WORDS = 8
-# Enough tiles in each direction for every path through the kernel's loops, and still quick.
-_LEAST_SIZE = 64
-
-
-def aligned_shape(config: LaunchConfig) -> Shape:
-    """Whole tiles and whole sectors, M, N and K mutually different where tiles allow it."""
-    sizes = []
-    for tile, extra in ((config.tile_m, 0), (config.tile_n, 1), (config.tile_k, 2)):
-        step = math.lcm(tile, _SECTOR_WORDS)
-        sizes.append(step * (-(-_LEAST_SIZE // step) + (extra if step <= _LEAST_SIZE else 0)))
-    return Shape(*sizes)
-
-
-def ragged_shape(config: LaunchConfig) -> Shape:
-    """Two tiles in each direction, the last one with a single row, all but one column, one step."""
-    return Shape(config.tile_m + 1, max(2 * config.tile_n - 1, 2), 2 * config.tile_k + 1)
-
-
-def is_aligned(config: LaunchConfig, shape: Shape) -> bool:
-    """Whether counters at this shape can be judged: whole tiles, whole sectors."""
-    tiles = (config.tile_m, config.tile_n, config.tile_k)
-    return all(
-        size % math.lcm(tile, _SECTOR_WORDS) == 0 for size, tile in zip(shape, tiles, strict=True)
-    )
+# Lanes of a warp: with so many multiply-adds, each lane has made one.
+_LANES = 32
 
 
 def judge_counters(build: Build, shape: Shape, counters: Counters) -> tuple[Finding, ...]:
@@ -51,13 +29,16 @@ def judge_counters(build: Build, shape: Shape, counters: Counters) -> tuple[Find
     traffic = [*_small_tiles(exercise, config), *_traffic(exercise, config, shape, counters)]
     # How well loads fill their sectors says something only where they are the loads of a tile.
     sectors = [] if traffic else _sectors(exercise, counters)
-    found = [*traffic, *sectors, *_conflicts(exercise, counters)]
+    # Where conflicts explain the wavefronts, they are the cause.
+    shared = [*_conflicts(exercise, counters)] or [*_wavefronts(exercise, shape, counters)]
+    found = [*_uncounted(counters), *traffic, *sectors, *shared]
     return tuple(_placed(finding, build, counters, shape) for finding in found)
 
 
 def judge_traffic(build: Build, shape: Shape, counters: Counters) -> tuple[Finding, ...]:
     """What also holds at shapes that are no multiple of anything: the words loaded."""
-    found = _traffic(build.exercise, _config(build), shape, counters)
+    traffic = _traffic(build.exercise, _config(build), shape, counters)
+    found = [*_uncounted(counters), *traffic]
     return tuple(_placed(finding, build, counters, shape) for finding in found)
 
 
@@ -89,7 +70,21 @@ def _traffic(
         if words > allowed * exercise.limits["max_word_ratio"]:
             facts = {"name": name, "access": "load", "words": words, "allowed": allowed}
             facts |= {"ratio": words / allowed, "tile_m": config.tile_m, "tile_n": config.tile_n}
-            yield Finding(Verdict.TOO_MUCH_TRAFFIC, "too_much_traffic", facts)
+            deep = config.tile_k == 1 and _is_one_step_more(words * shape.k / allowed, shape.k)
+            kind = "unnamed_depth" if deep else "too_much_traffic"
+            yield Finding(Verdict.TOO_MUCH_TRAFFIC, kind, facts)
+
+
+def _is_one_step_more(depth: float, k: int) -> bool:
+    """Whether words for `depth` along K instead of `k` may be those of steps that reach past it."""
+    return depth == int(depth) and depth - k < 2 * USUAL_DEPTH
+
+
+def _uncounted(counters: Counters) -> Iterator[Finding]:
+    """What is not counted must not pass for few."""
+    if counters.uncounted:
+        facts = {"accesses": counters.uncounted}
+        yield Finding(Verdict.TOO_MUCH_TRAFFIC, "uncounted", facts)
 
 
 def _small_tiles(exercise: Exercise, config: LaunchConfig) -> Iterator[Finding]:
@@ -111,11 +106,25 @@ def _sectors(exercise: Exercise, counters: Counters) -> Iterator[Finding]:
     for access, name in judged:
         lines = counters.select("global", access, name)
         sectors, ideal = total(lines, "sectors"), total(lines, "ideal_sectors")
-        if ideal and sectors > limit * ideal:
-            requests = total(lines, "requests")
-            facts = {"name": name, "access": access, "ratio": sectors / ideal}
-            facts |= {"sectors_per_request": sectors / requests, "ideal": ideal / requests}
-            yield Finding(Verdict.UNCOALESCED, "uncoalesced", facts)
+        needed = sum(_needed_sectors(line) for line in lines)
+        if not ideal or sectors <= limit * needed:
+            continue
+        # Few lanes at a time: each request may be as good as its words allow, and they too many.
+        kind = "uncoalesced" if sectors > limit * ideal else "few_lanes"
+        told = lines if kind == "uncoalesced" else [_worst(kind, lines)]
+        requests, touched = total(told, "requests"), total(told, "sectors")
+        facts = {"name": name, "access": access, "ratio": sectors / needed}
+        facts |= {"sectors_per_request": touched / requests, "ideal": ideal / requests}
+        facts |= {"words_per_request": total(told, "words") / requests}
+        yield Finding(Verdict.UNCOALESCED, kind, facts)
+
+
+def _needed_sectors(line: LineCounter) -> float:
+    """What the words of a line's requests need. Requests of less than a sector's words leave the
+    rest of it to others, so that they count by words: otherwise lanes that take turns, each with a
+    request of its own, would seem to waste nothing."""
+    words = line.words / _SECTOR_WORDS
+    return words if words < line.requests else line.ideal_sectors
 
 
 def _share(conflicts: int, wavefronts: int) -> float:
@@ -126,6 +135,7 @@ def _conflicts(exercise: Exercise, counters: Counters) -> Iterator[Finding]:
     """Bank conflicts as a share of wavefronts, with loads as written and as a compiler merges them.
 
     nvcc takes neighbouring scalar loads of a lane together where it can; both readings must be bad.
+    Where it never does (`volatile`, iterations under `#pragma unroll 1`) the two are one.
     """
     limit = exercise.limits.get("max_conflict_share")
     if limit is None:
@@ -135,7 +145,7 @@ def _conflicts(exercise: Exercise, counters: Counters) -> Iterator[Finding]:
     merged = _share(total(lines, "merged_bank_conflicts"), total(lines, "merged_wavefronts"))
     if min(share, merged) <= limit:
         return
-    worst = max(lines, key=lambda line: line.bank_conflicts)
+    worst = _worst("bank_conflicts", lines)
     facts = {
         "name": worst.name,
         "access": worst.access,
@@ -147,23 +157,46 @@ def _conflicts(exercise: Exercise, counters: Counters) -> Iterator[Finding]:
     yield Finding(Verdict.BANK_CONFLICTS, "bank_conflicts", facts)
 
 
+def _wavefronts(exercise: Exercise, shape: Shape, counters: Counters) -> Iterator[Finding]:
+    """Wavefronts for 32 multiply-adds, in the reading that favours the kernel: an excess of them
+    without conflicts hides these in the share, or is what lanes cost that read one by one."""
+    limit = exercise.limits.get("max_shared_wavefronts")
+    lines = counters.select("shared")
+    if limit is None or not lines:
+        return
+    least = min(total(lines, "wavefronts"), total(lines, "merged_wavefronts"))
+    wavefronts = least * _LANES / shape.multiply_adds
+    if wavefronts > limit:
+        worst = _worst("shared_wavefronts", lines)
+        facts = {"name": worst.name, "access": worst.access, "wavefronts": wavefronts}
+        facts |= {"limit": limit}
+        yield Finding(Verdict.TOO_MUCH_TRAFFIC, "shared_wavefronts", facts)
+
+
 def _placed(finding: Finding, build: Build, counters: Counters, shape: Shape) -> Finding:
-    if finding.kind not in _BLAME:  # about the file, whatever the shape
+    if finding.kind == "tile_too_small":  # whatever the shape
         return replace(finding, device=build.device)
+    if finding.kind not in _BLAME:  # about the launch configuration, where the caller places it
+        return replace(finding, shape=shape, device=build.device)
     line = _worst_line(finding.kind, finding.facts, counters)
     places = (Location(build.submission.name, line, str(finding.facts["access"])),) if line else ()
     return replace(finding, locations=places, shape=shape, device=build.device)
 
 
-# By which counter the line of a finding is chosen.
-_BLAME = {
-    "uncoalesced": ("global", "sectors"),
-    "too_much_traffic": ("global", "words"),
-    "bank_conflicts": ("shared", "bank_conflicts"),
+# Which lines a finding may blame, and by which counter it chooses among them.
+_BLAME: Mapping[str, tuple[str, Callable[[LineCounter], float]]] = {
+    "uncoalesced": ("global", lambda line: line.sectors),
+    "few_lanes": ("global", lambda line: line.sectors - _needed_sectors(line)),
+    "too_much_traffic": ("global", lambda line: line.words),
+    "bank_conflicts": ("shared", lambda line: line.bank_conflicts),
+    "shared_wavefronts": ("shared", lambda line: line.wavefronts),
 }
 
 
+def _worst(kind: str, lines: Sequence[LineCounter]) -> LineCounter:
+    return max(lines, key=_BLAME[kind][1])
+
+
 def _worst_line(kind: str, facts: Mapping[str, object], counters: Counters) -> int:
-    space, field = _BLAME[kind]
-    lines: Sequence[LineCounter] = counters.select(space, str(facts["access"]), str(facts["name"]))
-    return max(lines, key=lambda line: int(getattr(line, field))).line
+    lines = counters.select(_BLAME[kind][0], str(facts["access"]), str(facts["name"]))
+    return _worst(kind, lines).line

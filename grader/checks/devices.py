@@ -8,14 +8,13 @@ from typing import Any
 
 from grader.checks.build import CompilerCheck
 from grader.course import Target
-from grader.device import Build, Device, Launch, Run
+from grader.device import Build, Device, Launch, Probe, Run
 from grader.driver import find_driver
 from grader.exercise import PROJECT, Exercise
 from grader.finding import Finding, GraderFault
 from grader.gpu import hardware, nvcc
 from grader.submission import Submission
 
-WORDS = ("auto", "simulator", "gpu")
 CACHE = PROJECT / ".cache"
 
 Note = Callable[[str], None]
@@ -90,7 +89,7 @@ class BrokenDevice:
     def launch(self, build: Build, launch: Launch) -> Run:
         raise self._fault
 
-    def probe_block(self, build: Build, launch: Launch, block: int) -> tuple[Finding, ...]:
+    def probe_block(self, build: Build, launch: Launch, block: int) -> Probe:
         raise self._fault
 
     def close(self) -> None:

@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from grader.device import Build, Device, Launch, Run
+from grader.device import Build, Device, Launch, Probe, Run
 from grader.exercise import Exercise
-from grader.finding import Finding
 from grader.submission import Submission
 
 
@@ -31,7 +30,7 @@ class Meter:
         self.spent_s += run.seconds
         return run
 
-    def probe_block(self, build: Build, launch: Launch, block: int) -> tuple[Finding, ...]:
+    def probe_block(self, build: Build, launch: Launch, block: int) -> Probe:
         return self._device.probe_block(build, launch, block)
 
     def close(self) -> None:

@@ -10,18 +10,14 @@ from grader.checks.drawing import SHRINK_LIMIT_S, first_shapes
 from grader.checks.meter import Meter
 from grader.checks.outcome import Outcome, PrerequisiteFailed, Status
 from grader.checks.plan import Entry, Plan
+from grader.checks.probing import note_overflow, probe_large
 from grader.checks.search import Drawing, FaultSearch, ordered, timed_out
-from grader.checks.trial import count_shape, note_overflow, probe_large, try_shape
+from grader.checks.trial import count_shape, try_shape
+from grader.counted_shapes import drawn_aligned, drawn_ragged, is_aligned
 from grader.counters import Counters
 from grader.course import Target
 from grader.device import Build, Device, LaunchConfig
-from grader.efficiency import (
-    aligned_shape,
-    is_aligned,
-    judge_counters,
-    judge_traffic,
-    ragged_shape,
-)
+from grader.efficiency import judge_counters, judge_traffic
 from grader.finding import Finding, GraderFault, KernelFault, Location, NotGraded
 from grader.limits import check_grid
 from grader.problems.matmul import (
@@ -153,13 +149,14 @@ class Subject:
         FaultSearch(self._findings_at, ANY_FAULT).run([*self._pinned(), *self._deep()], drawing)
 
     def is_efficient(self) -> None:
-        """Waste no memory traffic: all counters for whole tiles, words loaded for a ragged shape.
+        """Waste no memory traffic: all counters for whole tiles, words loaded for a ragged shape,
+        both drawn.
 
         Devices that do not count leave the check to those that do.
         """
         build, config = self._launchable()
         findings: tuple[Finding, ...] = ()
-        edge = ragged_shape(config)
+        edge = drawn_ragged(self._plan.seed, self.exercise, config)
         if self._plan.shape != edge:
             shape = self._counted_shape(config)
             counters = count_shape(self.device, build, shape, self._plan.seed)
@@ -273,7 +270,7 @@ class Subject:
     def _counted_shape(self, config: LaunchConfig) -> Shape:
         shape = self._plan.shape
         if shape is None:
-            return aligned_shape(config)
+            return drawn_aligned(self._plan.seed, self.exercise, config)
         if not is_aligned(config, shape):
             raise PrerequisiteFailed("other_shape")
         return shape

@@ -15,6 +15,9 @@ from grader.gpu import architectures
 from grader.submission import Submission
 from grader.toolchain import Nvcc
 
+# How long an interrupted grading waits for nvcc to end: no note is worth more.
+_PATIENCE_S = 5.0
+
 # exercise, submission, nvcc, architectures, "stop now" -> what nvcc said
 Ask = Callable[[Exercise, Submission, Nvcc, Sequence[str], threading.Event], architectures.Survey]
 
@@ -39,8 +42,10 @@ class Surveyor:
         target: Target,
         compiler: Nvcc | None = None,
         ask: Ask = ask_nvcc,
+        patience_s: float = _PATIENCE_S,
     ) -> None:
         """`compiler` is found when it is not given."""
+        self._patience_s = patience_s
         self._entries = [one for one in entries if one.state == "started"]
         self._target = target
         self._compiler = compiler
@@ -56,9 +61,11 @@ class Surveyor:
         return self._facts
 
     def stop(self) -> Mapping[str, Mapping[str, Any]]:
-        """What is known by now; ends nvcc."""
+        """What is known by now; ends nvcc. Does not wait for one that does not end: signals are not
+        heard meanwhile."""
         self._stop.set()
-        return self.results()
+        self._thread.join(self._patience_s)
+        return dict(self._facts)
 
     def _work(self) -> None:
         compiler = self._compiler or toolchain.find_nvcc()

@@ -14,14 +14,10 @@ from grader.problems.matmul import (
     FINITE_FILL,
     Case,
     Shape,
-    beyond_shapes,
     fresh_poison,
-    large_shapes,
     prepare,
-    prepare_sparse,
     shared_poison,
 )
-from grader.verdict import Verdict
 
 # The oracle's bound for rounding errors is only meant up to this depth.
 REAL_PASS_MAX_K = 4096
@@ -105,35 +101,6 @@ def count_shape(device: Device, build: Build, shape: Shape, seed: int) -> Counte
     if findings := judge(build, case, launch, run):
         raise KernelFault(findings)
     return run.counters
-
-
-def probe_large(device: Device, build: Build) -> tuple[Finding, ...]:
-    """Faults of the last block at shapes near the contract's limit. Raises GraderFault.
-
-    A block that takes too long there proves nothing: such sizes are not meant for a CPU.
-    """
-    assert build.config is not None, "only a complete build is launched"
-    found: list[Finding] = []
-    for shape in large_shapes(build.config):
-        launch = prepare_sparse(build.exercise, build.config, shape)
-        last = launch.grid[0] * launch.grid[1] - 1
-        findings = device.probe_block(build, launch, last)
-        found += [replace(f, shape=shape) for f in findings if f.verdict is not Verdict.TIMEOUT]
-    return tuple(found)
-
-
-def note_overflow(device: Device, build: Build, note: Note) -> None:
-    """Indices that overflow just beyond the contract's sizes, where a correct kernel may end.
-
-    Raises GraderFault.
-    """
-    assert build.config is not None, "only a complete build is launched"
-    for shape in beyond_shapes(build.config):
-        launch = prepare_sparse(build.exercise, build.config, shape)
-        last = launch.grid[0] * launch.grid[1] - 1
-        for finding in device.probe_block(build, launch, last):
-            if finding.verdict is Verdict.INDEX_OVERFLOW:
-                note(replace(finding, kind="overflow_beyond", shape=shape))
 
 
 def _depends_on_unset(device: Device, build: Build, launch: Launch, run: Run) -> bool:

@@ -17,7 +17,7 @@ import numpy as np
 
 from grader import toolchain
 from grader.course import Target
-from grader.device import Build, Launch, LaunchConfig, Operand, Run, Words
+from grader.device import Build, Launch, LaunchConfig, Operand, Probe, Run, Words
 from grader.exercise import Exercise
 from grader.finding import Finding, KernelFault
 from grader.gpu import errors, inspection, nvcc, own_kernels
@@ -112,9 +112,9 @@ class GpuDevice:
             self._host, build, shape, key, tools, cublas=toolkit, timeout_s=timeout_s
         )
 
-    def probe_block(self, build: Build, launch: Launch, block: int) -> tuple[Finding, ...]:
+    def probe_block(self, build: Build, launch: Launch, block: int) -> Probe:
         """See Device.probe_block: a GPU runs whole grids."""
-        return ()
+        return Probe()
 
     def close(self) -> None:
         """End the worker and give the GPU to the next grading; may be called twice."""

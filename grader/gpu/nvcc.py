@@ -17,10 +17,14 @@ from threading import Event
 
 from grader import confined, toolchain
 from grader.exercise import PROJECT, Exercise
-from grader.finding import Finding, GraderFault, KernelFault
+from grader.finding import Finding, GraderFault, KernelFault, Location
 from grader.gpu import diagnostics, inspection, opened, ptx
+from grader.source import expanded, extensions
+from grader.source.directives import items_of
+from grader.source.tokens import tokens
 from grader.submission import Submission
 from grader.toolchain import NOT_YOURS, Nvcc
+from grader.verdict import Verdict
 
 INCLUDE = PROJECT / "grader" / "include"
 CACHE = PROJECT / ".cache" / "gpu"
@@ -119,6 +123,7 @@ def _compile(
         *("-MD", "-MF", "kernel.d", "--keep", "--keep-dir", ".", "-o", "kernel.cubin", source.name),
     ]
     told = f"nvcc {compiler.version[0]}.{compiler.version[1]}"
+    _look_at_pragmas(submission, compiler, architecture, source, told, limit_s)
     output, status = run(command, folder, told, limit_s)
     if stray := opened.foreign(folder / "kernel.d", compiler, (INCLUDE,)):
         raise KernelFault((stray,))
@@ -134,6 +139,31 @@ def _compile(
         raise KernelFault((finding,))
     if seen := inspection.tensor_code(folder / "kernel.cubin", compiler, submission):
         raise KernelFault(seen)
+
+
+def _look_at_pragmas(
+    submission: Submission,
+    compiler: Nvcc,
+    architecture: str,
+    source: Path,
+    told: str,
+    limit_s: float,
+) -> None:
+    """Raise KernelFault for one that macros put together, before a preprocessor executes it."""
+    if not extensions.may_hide_pragmas(list(items_of(tokens(submission.text)))):
+        return
+    output = source.with_suffix(".ii")
+    command = [
+        *(str(compiler.path), f"-arch={architecture}", "-std=c++17", "-E", "-I", str(INCLUDE)),
+        *(expanded.PRAGMAS_STAY, "-o", output.name, source.name),
+    ]
+    _, status = run(command, source.parent, told, limit_s)
+    if status != 0:
+        return  # the compilation says why
+    text = output.read_text(encoding="utf-8", errors="replace")
+    for line, kind, facts in expanded.pragmas(text, submission.name):
+        places = (Location(submission.name, line, "error"),) if line else ()
+        raise KernelFault((Finding(Verdict.REJECTED, kind, facts, places),))
 
 
 def write_source(submission: Submission, folder: Path) -> Path:
@@ -160,7 +190,7 @@ def run(
         file_bytes=_FILE_BYTES,
     )
     try:
-        done = confined.run(command, folder, limits, stop)
+        done = confined.run(command, folder, limits, stop, untrusted="kernel.cu")
     except OSError as error:
         raise GraderFault(f"{told} does not start: {error.strerror}. {NOT_YOURS}") from None
     if stop is not None and stop.is_set():

@@ -7,10 +7,10 @@ from dataclasses import dataclass, field, replace
 from types import MappingProxyType
 from typing import Any
 
+from grader.counted_shapes import aligned_shape
 from grader.counters import Counters
 from grader.course import Target
 from grader.device import Launch, Operand, Run
-from grader.efficiency import aligned_shape
 from grader.exercise import Exercise
 from grader.finding import Finding, GraderFault, KernelFault
 from grader.inspect import kernel as kernels

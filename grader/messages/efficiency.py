@@ -18,6 +18,22 @@ def _uncoalesced(finding: Finding) -> str:
     )
 
 
+def _few_lanes(finding: Finding) -> str:
+    facts = finding.facts
+    access, name = facts["access"], facts["name"]
+    return (
+        f"A warp-wide {access} of {name} asks for {_some(facts['words_per_request'], 'word')} at a "
+        f"time and touches {_some(facts['sectors_per_request'], 'sector')} of 8 words for it"
+        f"{at(finding)}: {facts['ratio']:.3g} times the sectors that would do. "
+        f"How many lanes of a warp take part in one {access} of {name}?"
+    )
+
+
+def _some(number: float, thing: str) -> str:
+    """`1 word`, `1.5 words`"""
+    return f"{number:.3g} {thing}" + ("" if number == 1 else "s")
+
+
 def _too_much_traffic(finding: Finding) -> str:
     facts = finding.facts
     more = facts["words"] - facts["allowed"]
@@ -30,12 +46,31 @@ def _too_much_traffic(finding: Finding) -> str:
     )
 
 
+def _unnamed_depth(finding: Finding) -> str:
+    facts = finding.facts
+    return (
+        f"All threads together load {facts['words']:,} words of {facts['name']}, where "
+        f"{facts['allowed']:,} would do{at(finding)}: the last step along K reaches past its end, "
+        "and LAUNCH_CONFIG does not name tile_k, the depth of a step, within which that is "
+        "allowed. How deep is a step of this kernel?"
+    )
+
+
 def _tile_too_small(finding: Finding) -> str:
     facts = finding.facts
     return (
         f"The tile of C is {facts['tile_m']} x {facts['tile_n']} (tile_m x tile_n); this exercise "
         f"asks for at least {facts['least_m']} x {facts['least_n']}. "
         "How many times is each word that is loaded used?"
+    )
+
+
+def _uncounted(finding: Finding) -> str:
+    return (
+        f"The counters had no room for {finding.facts['accesses']:,} accesses of this kernel"
+        f"{at(finding)}: it touches memory at more places of its text, or more often between two "
+        "barriers, than they can keep apart, so nobody can say that its accesses are few. "
+        "Which of its lines could be a loop?"
     )
 
 
@@ -51,9 +86,24 @@ def _bank_conflicts(finding: Finding) -> str:
     )
 
 
+def _shared_wavefronts(finding: Finding) -> str:
+    facts = finding.facts
+    name = clipped(facts["name"])
+    return (
+        f"Shared memory takes {facts['wavefronts']:.3g} wavefronts for 32 multiply-adds"
+        f"{at(finding)}; at most {facts['limit']:.3g} are allowed. Most of them go to the "
+        f"{facts['access']} of {name}. How many lanes of a warp take part in one {facts['access']} "
+        "of it, and how often does a lane want the same word?"
+    )
+
+
 TEXTS: Mapping[str, Template] = {
     "uncoalesced": _uncoalesced,
+    "few_lanes": _few_lanes,
     "too_much_traffic": _too_much_traffic,
+    "unnamed_depth": _unnamed_depth,
     "tile_too_small": _tile_too_small,
+    "uncounted": _uncounted,
     "bank_conflicts": _bank_conflicts,
+    "shared_wavefronts": _shared_wavefronts,
 }

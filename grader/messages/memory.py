@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 from grader.finding import Finding
 from grader.messages.wording import (
@@ -60,6 +60,15 @@ def _register_array(finding: Finding) -> str:
     return (
         f"{who(facts)} uses index {facts['index']} of {name}, a {clipped(facts['type'])}"
         f"{at(finding)}.{valid} Where does the loop over it end?"
+    )
+
+
+def _foreign_local(finding: Finding) -> str:
+    facts = finding.facts
+    return (
+        f"{who(facts)} {_DOES[facts['access']]} a local variable of thread {pair(facts['other'])}"
+        f"{at(finding)}. Local variables and arrays are private to a thread: on a GPU that address "
+        "is memory of the thread that uses it. Which memory do the threads of a block share?"
     )
 
 
@@ -148,6 +157,25 @@ def _unset(finding: Finding) -> str:
     )
 
 
+def _tile_missed(finding: Finding) -> str:
+    facts = finding.facts
+    row, col = facts["missed"]
+    does = "stores nothing of C"
+    if "stored" in facts:
+        other_row, other_col = facts["stored"]
+        other = f"block {_position(facts['other_block'])}"
+        does = f"stores C[{other_row}][{other_col}] and on, which {other} stores as well"
+    return (
+        f"The last block, {_position(facts['block'])}, {does}{at(finding)}: its own tile, which "
+        f"begins at C[{row}][{col}], is left out. Which is the largest number that the type of each"
+        " index can hold?"
+    )
+
+
+def _position(numbers: Sequence[int]) -> str:
+    return f"({', '.join(map(str, numbers))})"
+
+
 TEXTS: Mapping[str, Template] = {
     "global_access": _global_access,
     "shared_access": _shared_access,
@@ -160,6 +188,7 @@ TEXTS: Mapping[str, Template] = {
         "The GPU stopped the kernel at an access to memory that it does not have{at}. "
         "A GPU does not say where: what does the simulator find on this shape?"
     ),
+    "foreign_local": _foreign_local,
     "misaligned": _misaligned,
     "misaligned_gpu": (
         "The GPU stopped the kernel at an access that is not aligned to its own size{at}. "
@@ -171,6 +200,7 @@ TEXTS: Mapping[str, Template] = {
         "{who} computes {expression}, which does not fit in an int{at}, although every matrix has "
         "fewer than 2^31 elements. Which factors does this index multiply, and in which order?"
     ),
+    "tile_missed": _tile_missed,
     "overflow_beyond": (
         "The index {expression} does not fit in an int{at}: no fault, as matrices here have fewer "
         "than 2^31 elements. Which type holds a larger index?"

@@ -88,6 +88,8 @@ TEXTS: Mapping[str, Template] = {
     "simulator find on this shape?",
     "forbidden_system_call": "{who} made a system call ({name}){at}. A kernel computes; it has no "
     "files, processes or network. What is that code for?",
+    "print_format": "{who} calls printf with {name}{at}, which CUDA's printf does not have. "
+    "Which of d, i, u, o, x, c, f, e, g, a, p and s fits the argument?",
     "process_lost": "The kernel brought down the process that ran it ({name}){at}, twice. "
     "Does it write to memory that is not its own, or jump to what is no function?",
     "forged_answer": "What came back from the kernel's process{at} was not the simulator's answer. "

@@ -272,7 +272,7 @@ NUMBERS: Mapping[str, Template] = {
 
 PLACES: Mapping[str, Template] = {
     "wrong_everywhere": lambda f: (
-        f"{element(f)}; {share(f.facts)} wrong. Which products make up this one by hand?"
+        f"{element(f)}; {share(f.facts)} wrong. Work one out by hand: which products make it up?"
     ),
     "wrong_last_rows": lambda f: _wrong(
         f,
@@ -299,13 +299,13 @@ PLACES: Mapping[str, Template] = {
         f,
         f"in {f.facts['blocks']} of {f.facts['of_blocks']} blocks, the first one block "
         f"{pair(f.facts['block'])}",
-        "What does that block do otherwise?",
+        "What does that block do differently?",
     ),
     "wrong_places": lambda f: _wrong(
         f, f"in {_places(f.facts)}", "Which of a thread's outputs is that?"
     ),
     "wrong_somewhere": lambda f: _wrong(
-        f, f"in {_box(f.facts)}", "Which products make up this one by hand?"
+        f, f"in {_box(f.facts)}", "Work one out by hand: which products make it up?"
     ),
 }
 

@@ -116,19 +116,22 @@ def compile_kernel(
     assembly = folder / "kernel.s"
     command = [*compiler.command, "-x", "c++", *flags(compiler, capability), *extra_flags]
     try:
-        done = preprocess.check(command, folder)
+        done, compiled = preprocess.check(command, folder)
         if done.status == 0:
-            done = confined.run([*command, "-S", SOURCE, "-o", assembly.name], folder, LIMITS)
+            compiling = [*command, "-S", *compiled, "-o", assembly.name]
+            done = confined.run(compiling, folder, LIMITS, untrusted=compiled[-1])
     except OSError as error:
         raise _not_started(command, error) from error
     if done.status != 0:
         raise _failed(compiler, command, folder, done)
+    if compiled[-1] != SOURCE:
+        (folder / compiled[-1]).unlink()  # the folder is kept in the cache
     # Byte for byte: clang writes constants as strings of any bytes.
     source = assembly.read_text(encoding="utf-8", errors="surrogateescape")
     assembly.write_text(patch(source), encoding="utf-8", errors="surrogateescape")
     object_file = folder / "kernel.o"
     assembling = [*compiler.command, "-c", assembly.name, "-o", object_file.name]
-    done = confined.run(assembling, folder, LIMITS)
+    done = confined.run(assembling, folder, LIMITS, untrusted=assembly.name)
     if done.cause in ("time", "size"):  # an array that fills the disk
         raise failure(done, LIMITS)
     if done.cause in confined.MACHINES:

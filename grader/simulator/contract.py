@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import struct
+from itertools import pairwise
 from pathlib import Path
 
 from grader.device import DEVICE_VARIABLES_LIMIT_BYTES, LaunchConfig
@@ -12,6 +13,7 @@ from grader.finding import Finding, Location
 from grader.mangling import base_name, demangle
 from grader.simulator import elf
 from grader.simulator.bounds import is_record
+from grader.source.tokens import tokens
 from grader.submission import Submission
 from grader.verdict import Verdict
 
@@ -60,9 +62,24 @@ def _no_kernel(
             places = _line_of(submission, exercise.kernel)
             return Finding(Verdict.WRONG_SIGNATURE, "wrong_signature", facts, places)
     called = [base_name(name) for name in names]
-    kernels = [n for n in called if re.search(rf"__global__[^;{{]*\b{n}\s*\(", submission.text)]
+    defined = _after_global(submission.text)
+    kernels = [name for name in called if name in defined]
     facts_missing = {"kernel": exercise.kernel, "found": kernels[:5]}
     return Finding(Verdict.MISSING_KERNEL, "missing_kernel", facts_missing)
+
+
+def _after_global(text: str) -> set[str]:
+    """The names before a parenthesis in each head with `__global__`."""
+    found: set[str] = set()
+    is_global = False
+    for token, after in pairwise(tokens(text)):
+        if token.text in (";", "{"):
+            is_global = False
+        elif token.text == "__global__":
+            is_global = True
+        elif is_global and after.text == "(":
+            found.add(token.text)
+    return found
 
 
 def _line_of(submission: Submission, name: str) -> tuple[Location, ...]:

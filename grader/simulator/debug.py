@@ -49,6 +49,7 @@ class _Inlined:
     high: int
     file: str
     line: int
+    column: int
 
 
 class DebugInfo:
@@ -93,9 +94,19 @@ class DebugInfo:
         return self._row(pc - 1)[0]
 
     def same_place(self, pc: int, other: int) -> bool:
-        """Whether both are copies of one place: compilers duplicate code behind an `if`."""
+        """Whether both are copies of one place: compilers duplicate code behind an `if`.
+
+        A function that is inlined at two places is two, once both calls are known.
+        """
         places = [(self.line(one), self._row(one - 1)) for one in (pc, other)]
-        return places[0] == places[1]
+        first, second = (self._calls_around(one - 1) for one in (pc, other))
+        return places[0] == places[1] and (not first or not second or first == second)
+
+    def _calls_around(self, address: int) -> list[tuple[str, int, int]]:
+        """Where the inlined calls stand that code belongs to, the innermost first."""
+        calls = [call for call in self._inlined if call.low <= address < call.high]
+        calls.sort(key=lambda call: call.high - call.low)
+        return [(call.file, call.line, call.column) for call in calls]
 
     def _row(self, address: int) -> tuple[str, int, int]:
         """File, line and column."""
@@ -150,8 +161,9 @@ def _calls(
         return
     file = files.get(die.attributes["DW_AT_call_file"].value, "")
     line = die.attributes["DW_AT_call_line"].value
+    column = die.attributes.get("DW_AT_call_column")
     for low, high in _ranges(dwarf, unit, die):
-        yield _Inlined(low, high, file, line)
+        yield _Inlined(low, high, file, line, column.value if column else 0)
 
 
 def _ranges(dwarf: DWARFInfo, unit: CompileUnit, die: DIE) -> Iterator[tuple[int, int]]:

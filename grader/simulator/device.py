@@ -8,9 +8,12 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+import numpy.typing as npt
+
 from grader import limits, source, toolchain
 from grader.course import Target
-from grader.device import Build, Launch, LaunchConfig, Run
+from grader.device import Build, Launch, LaunchConfig, Probe, Run
 from grader.exercise import Exercise
 from grader.finding import Finding, GraderFault, KernelFault, Location
 from grader.problems import matmul
@@ -21,9 +24,14 @@ from grader.simulator.debug import DebugInfo
 from grader.simulator.outcome import needs_scene, read_run
 from grader.simulator.process import Worker
 from grader.simulator.program import Entry
-from grader.simulator.protocol import Answer, Block
+from grader.simulator.protocol import Answer, Block, Status, Stored
 from grader.simulator.scene import Scene
-from grader.simulator.workshop import Workshop, read_debug_info, static_shared_bytes
+from grader.simulator.workshop import (
+    Workshop,
+    has_too_many,
+    read_debug_info,
+    static_shared_bytes,
+)
 from grader.submission import Submission
 from grader.toolchain import HostCompiler
 
@@ -81,7 +89,10 @@ class SimulatorDevice:
         except compilers.CompileFailure as failure:
             finding = compile_error(self._compiler, submission, failure)
             return dataclasses.replace(build, findings=(finding,))
-        return self._check_launch(build, folder)
+        checked = self._check_launch(build, folder)
+        if not checked.findings and (lacking := has_too_many(folder)):
+            return dataclasses.replace(build, unsupported=lacking)
+        return checked
 
     def launch(self, build: Build, launch: Launch) -> Run:
         """See Device.launch."""
@@ -105,13 +116,21 @@ class SimulatorDevice:
 
         return workshop.make(submission.text, exercise.kernel, find_entry)
 
-    def probe_block(self, build: Build, launch: Launch, block: int) -> tuple[Finding, ...]:
+    def probe_block(self, build: Build, launch: Launch, block: int) -> Probe:
         """See Device.probe_block."""
         folder = self._make(self._strict, build)
         build = dataclasses.replace(build, artifact=folder / "worker")
         worker = self._worker(build)
         answer = worker.ask(_block(build.config), launch, only_block=block, sparse=True)
-        return self._run(build, launch, answer).findings
+        findings = self._run(build, launch, answer).findings
+        pieces = answer.stored
+        whole = answer.head.status == Status.FINISHED and len(pieces) == answer.head.stored
+
+        def where() -> tuple[Location, ...]:
+            line = self._debug_info(worker).line(int(pieces["pc"][0])) if len(pieces) else 0
+            return (Location(build.submission.name, line, "store"),) if line else ()
+
+        return Probe(findings, _elements(pieces) if whole else None, where)
 
     def close(self) -> None:
         """See Device.close."""
@@ -167,6 +186,14 @@ class SimulatorDevice:
         name, text = build.submission.name, build.submission.text
         debug, block = self._debug_info(worker), _block(build.config)
         return read_run(answer, launch, Scene(worker.program, debug, name, text, launch, block))
+
+
+def _elements(pieces: Stored) -> npt.NDArray[np.int64]:
+    """The words of all pieces, ascending, each once; a store of less than a word counts for it."""
+    offsets, sizes = pieces["offset"].astype(np.int64), pieces["bytes"].astype(np.int64)
+    last = (offsets + sizes - 1) // 4
+    words = [np.minimum(offsets // 4 + step, last) for step in range(4)]  # 16 bytes at most
+    return np.unique(np.concatenate(words))
 
 
 def _block(config: LaunchConfig | None) -> Block:

@@ -99,6 +99,16 @@ def _wild_access(raw: RawFinding, scene: Scene) -> Finding:
     return Finding(Verdict.OUT_OF_BOUNDS, "wild_access", facts, at(raw, scene, facts["access"]))
 
 
+def _foreign_local(raw: RawFinding, scene: Scene) -> Finding:
+    facts = {"access": access(raw), **place(raw, scene), "other": thread(raw.other, scene)}
+    return Finding(Verdict.OUT_OF_BOUNDS, "foreign_local", facts, at(raw, scene, facts["access"]))
+
+
+def _print_format(raw: RawFinding, scene: Scene) -> Finding:
+    facts = {"name": raw.text, **place(raw, scene)}
+    return Finding(Verdict.REJECTED, "print_format", facts, at(raw, scene, "error"))
+
+
 def _misaligned(raw: RawFinding, scene: Scene) -> Finding:
     facts: dict[str, Any] = {
         "access": access(raw),
@@ -215,6 +225,8 @@ _EXPLAINERS: Mapping[Kind, Callable[[RawFinding, Scene], Finding | None]] = {
     Kind.UNALIGNED_ACCESS: _unaligned,
     Kind.INDEX_OVERFLOW: _index_overflow,
     Kind.SYSTEM_CALL: _system_call,
+    Kind.FOREIGN_LOCAL: _foreign_local,
+    Kind.PRINT_FORMAT: _print_format,
     Kind.PROCESS_LOST: _process_lost,
     Kind.FORGED_ANSWER: _forged_answer,
     **explain_order.EXPLAINERS,

@@ -21,6 +21,11 @@ from grader.simulator.scene import (
 from grader.verdict import Verdict
 
 
+def _is_guard(raw: RawFinding, scene: Scene) -> bool:
+    """Whether it is about a byte of g++'s own, by which it knows that an array was set up."""
+    return scene.program.shared[raw.where].name.startswith("_ZGV")
+
+
 def _shared_name(raw: RawFinding, scene: Scene) -> dict[str, Any]:
     found = shared_element(scene, scene.program.shared[raw.where], raw.offset)
     scalar = found["dims"] == [1]
@@ -31,14 +36,16 @@ def _global_name(raw: RawFinding, scene: Scene) -> dict[str, Any]:
     """An element of a matrix, or of a device variable (these come after the operands)."""
     if raw.where >= MAX_OPERANDS:
         variable = scene.program.device_variables[raw.where - MAX_OPERANDS]
-        index = [] if variable.size == 4 else [raw.offset // 4]
+        index = [] if variable.size <= 4 else [raw.offset // 4]
         return {"name": device_variable_name(variable.name), "index": index}
     operand = scene.launch.operands[raw.where]
     return {"name": operand.name, "index": element_indices(operand, raw.offset)}
 
 
-def _race(raw: RawFinding, scene: Scene) -> Finding:
+def _race(raw: RawFinding, scene: Scene) -> Finding | None:
     shared = raw.kind == Kind.SHARED_RACE
+    if shared and _is_guard(raw, scene):
+        return None
     other = "write" if raw.other_writes else "read"
     facts = {
         **(_shared_name(raw, scene) if shared else _global_name(raw, scene)),
@@ -59,8 +66,10 @@ def _race(raw: RawFinding, scene: Scene) -> Finding:
     return Finding(Verdict.RACE, kind, facts, places)
 
 
-def _unset(raw: RawFinding, scene: Scene) -> Finding:
+def _unset(raw: RawFinding, scene: Scene) -> Finding | None:
     shared = raw.kind == Kind.UNSET_SHARED
+    if shared and _is_guard(raw, scene):
+        return None
     name = _shared_name(raw, scene) if shared else _global_name(raw, scene)
     kind = "unset_shared" if shared else "unset_output"
     return Finding(

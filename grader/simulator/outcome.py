@@ -88,6 +88,7 @@ def _counters(answer: Answer, scene: Scene) -> Counters:
     return Counters(
         lines=tuple(_line(row, scene) for row in plain),
         barriers=answer.head.barriers,
+        uncounted=answer.head.uncounted,
         worst=tuple(_worst(row, scene) for row in plain),
         atomics=tuple(_atomic(row, scene) for row in rows if _ACCESSES[row.access] == "atomic"),
     )

@@ -23,7 +23,7 @@ from grader.simulator.failure import (
     CompileFailure,
     is_ours,
 )
-from grader.source import expanded
+from grader.source import expanded, extensions, loops, unions
 from grader.source.directives import Line, items_of
 from grader.source.tokens import Kind, tokens
 from grader.toolchain import NOT_YOURS
@@ -36,27 +36,69 @@ LIMITS = confined.Limits(
 _NAME = re.compile(rb"\b(?:sim|SIM)_\w+")
 _FOLDERS = (HERE, HERE / "machine", HERE / "observers", INCLUDE)
 
+# Of include/sim_synchronisation.h.
+_NEXT_ITERATION = "sim_next_iteration"
 
-def check(command: Sequence[str], folder: Path) -> confined.Completed:
-    """Preprocess folder/kernel.cu with the compiler and flags of `command`; how that ended.
+
+def check(command: Sequence[str], folder: Path) -> tuple[confined.Completed, Sequence[str]]:
+    """Preprocess folder/kernel.cu with the compiler and flags of `command`: how that ended, and
+    what is to be compiled (language and file). That is the preprocessor's output where a loop in
+    it must tell its iterations.
 
     Raises CompileFailure for what must not be there, GraderFault for a compiler that cannot be
     used, OSError for one that does not run.
     """
+    looked = _look_at_pragmas(command, folder)
     output, done, stray = _preprocess(command, folder)
     if stray is not None:
         _blame(stray, command, folder)
     if done.status != 0:
-        return done
+        return done, (SOURCE,)
+    if looked is not None and looked.status != 0:
+        raise _not_looked_at(command, looked)
     text = output.read_text(encoding="utf-8", errors="replace")
     output.unlink()  # the folder is kept in the cache
-    found = expanded.scan(text, SOURCE, reserved_names())
+    _look_through(text, reserved_names())
+    marked = unions.mark(text) if "union" in text else text
+    marked = loops.mark(marked, _NEXT_ITERATION) if "unroll" in marked else marked
+    if marked == text:
+        return done, (SOURCE,)
+    if f"? {_NEXT_ITERATION}()" in marked:  # what pragmas said is code now
+        _look_through(marked, reserved_names() - {_NEXT_ITERATION})
+    output.write_text(marked, encoding="utf-8", errors="replace")
+    return done, ("-x", "c++-cpp-output", output.name)
+
+
+def _look_through(text: str, reserved: frozenset[str]) -> None:
+    _refuse(expanded.scan(text, SOURCE, reserved))
+
+
+def _look_at_pragmas(command: Sequence[str], folder: Path) -> confined.Completed | None:
+    """Refuse those that the preprocessor would execute, so that none is left in its output; how it
+    ended when it was told not to. None where there can be no such pragma."""
+    text = (folder / SOURCE).read_text(encoding="utf-8", errors="replace")
+    if not extensions.may_hide_pragmas(list(items_of(tokens(text)))):
+        return None
+    output, done, _ = _preprocess([*command, expanded.PRAGMAS_STAY], folder)
+    if done.status == 0:
+        _refuse(expanded.pragmas(output.read_text(encoding="utf-8", errors="replace"), SOURCE))
+    return done
+
+
+def _not_looked_at(command: Sequence[str], done: confined.Completed) -> Exception:
+    """For a text that can be preprocessed, but only where its pragmas are executed."""
+    if done.cause in confined.MACHINES:
+        return confined.machine_fault(command[0], done.cause)
+    facts = {"form": "pragma", "name": "_Pragma"}
+    return CompileFailure("", 0, 1, "forbidden_extension", facts, Verdict.REJECTED)
+
+
+def _refuse(found: Sequence[expanded.Found]) -> None:
     if found:
         line, kind, facts = found[0]
         size = kind in ("nested_too_deep", "compile_too_large")
         verdict = Verdict.COMPILE_ERROR if size else Verdict.REJECTED
         raise CompileFailure("", line, len(found), kind, facts, verdict)
-    return done
 
 
 def _preprocess(
@@ -66,7 +108,7 @@ def _preprocess(
     nor one of our headers."""
     output, listing = folder / "kernel.ii", folder / "kernel.d"
     asked = [*command, "-E", "-MD", "-MF", listing.name, SOURCE, "-o", output.name]
-    done = confined.run(asked, folder, LIMITS)
+    done = confined.run(asked, folder, LIMITS, untrusted=SOURCE)
     if not listing.is_file():
         return output, done, None  # it ended before it opened anything
     opened = [folder.absolute() / path for path in confined.files_opened(listing)]

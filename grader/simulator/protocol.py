@@ -4,25 +4,29 @@ from __future__ import annotations
 
 import struct
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import IntEnum
+
+import numpy as np
+import numpy.typing as npt
 
 from grader.device import Launch, Role, Words
 from grader.simulator.program import Program
 
-VERSION = 4
+VERSION = 5
 MAX_OPERANDS = 8
 MAX_SCALARS = 8
-MAX_VARIABLES = 64
-MAX_GLOBALS = 256
+MAX_VARIABLES = 1024
+MAX_GLOBALS = 1024
 MAX_LINES = 1 << 16
+MAX_STORED = 1 << 17
 
 _HELLO = struct.Struct(f"<4I3Q{2 * MAX_VARIABLES}Q{2 * MAX_GLOBALS}Q")
 _REQUEST = struct.Struct(
     f"<4I6iIIIIqQd{MAX_OPERANDS}I{MAX_OPERANDS}Q{MAX_OPERANDS}Q{MAX_SCALARS}qQ"
 )
 _FINDING = struct.Struct("<IIQQqIIII12i64s")
-_RESPONSE = struct.Struct(f"<8IQ{MAX_OPERANDS}Q2Q6iQ")
+_RESPONSE = struct.Struct(f"<8I3Q{MAX_OPERANDS}Q2Q6iQ")
 _COUNTER = struct.Struct("<6I9Q4I3i33I")
 _LINE = struct.Struct("<2Q")
 COUNTER_BYTES = _COUNTER.size
@@ -31,6 +35,10 @@ FINDING_BYTES = _FINDING.size
 
 
 Triple = tuple[int, int, int]
+
+# A StoredPiece of protocol.hpp: bytes from the output's start, how many, and where it was stored.
+STORED = np.dtype([("offset", "<u8"), ("bytes", "<u8"), ("pc", "<u8")])
+Stored = npt.NDArray[np.void]
 
 _WRITABLE, _UNSET = 1, 2
 _ROLES = {Role.INPUT: 0, Role.OUTPUT: _WRITABLE | _UNSET, Role.BOTH: _WRITABLE}
@@ -77,6 +85,8 @@ class Kind(IntEnum):
     INDEX_OVERFLOW = 19
     REPEATED_STORE = 20
     SYSTEM_CALL = 21
+    FOREIGN_LOCAL = 22
+    PRINT_FORMAT = 23
     # Not the machine's: what stands for an answer that never came (see `ending`).
     PROCESS_LOST = 100
     FORGED_ANSWER = 101
@@ -115,6 +125,8 @@ class Response:
     output_cut: bool
     counter_count: int
     barriers: int
+    uncounted: int
+    stored: int
     confined: bool
     image_words: tuple[int, ...]
     pc: int
@@ -144,7 +156,8 @@ class CounterRow:
 
 @dataclass(frozen=True)
 class Answer:
-    """A worker's whole answer to one launch. `cpu_s` is the processor time the worker used for it,
+    """A worker's whole answer to one launch. `stored` are the pieces that a sparse launch stored,
+    at most MAX_STORED of `head.stored`. `cpu_s` is the processor time the worker used for it,
     0 where that is not known."""
 
     head: Response
@@ -153,6 +166,7 @@ class Answer:
     images: tuple[Words, ...] = ()
     counters: tuple[CounterRow, ...] = ()
     cpu_s: float = 0.0
+    stored: Stored = field(default_factory=lambda: np.empty(0, STORED))
 
 
 def _padded(values: Sequence[int], length: int) -> list[int]:
@@ -202,7 +216,7 @@ class Request:
             *self.block.threads,
             self.block.dynamic_shared,
             self.sparse,
-            launch.watch | launch.count << 1,
+            launch.watch | launch.count << 1 | self.sparse << 2,
             len(rows),
             self.only_block,
             launch.order,
@@ -225,7 +239,7 @@ class Request:
 def read_response(frame: bytes, ticket: int) -> Response:
     """Raises ValueError when the frame is no answer to the request with this ticket."""
     version, status, findings, output, cut, operands, counters, *rest = _RESPONSE.unpack(frame)
-    confined, barriers, *rest = rest
+    confined, barriers, uncounted, stored, *rest = rest
     if version != VERSION or operands > MAX_OPERANDS or rest.pop() != ticket:
         raise ValueError(f"answer of version {version}, expected {VERSION}")
     words, places = rest[:MAX_OPERANDS], rest[MAX_OPERANDS:]
@@ -236,6 +250,8 @@ def read_response(frame: bytes, ticket: int) -> Response:
         output_cut=bool(cut),
         counter_count=counters,
         barriers=barriers,
+        uncounted=uncounted,
+        stored=stored,
         confined=bool(confined),
         image_words=tuple(words[:operands]),
         pc=places[0],

@@ -117,7 +117,7 @@ def shared_element(scene: Scene, variable: Variable, offset: int) -> dict[str, A
     array = scene.debug.array(name, variable.size)
     if array is None:
         element_bytes: int = 4
-        dims: tuple[int, ...] = (size // 4,)
+        dims: tuple[int, ...] = (max(size // 4, 1),)
     else:
         element_bytes, dims = array.element_bytes, array.dims
     return {

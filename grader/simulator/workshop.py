@@ -12,9 +12,11 @@ from pathlib import Path
 from grader import source
 from grader.simulator import compiler as compilers
 from grader.simulator import elf, linkage, program, runtime
+from grader.simulator.bounds import is_record
 from grader.simulator.debug import DebugInfo
 from grader.simulator.process import Worker
 from grader.simulator.program import Entry
+from grader.simulator.protocol import MAX_GLOBALS, MAX_VARIABLES
 from grader.toolchain import HostCompiler
 
 _RULES = Path(source.__file__).parent
@@ -81,6 +83,21 @@ def static_shared_bytes(folder: Path) -> int:
     """The `__shared__` arrays of a program that `Workshop.make` made."""
     symbols = elf.read_symbols(folder / "kernel.o")
     return sum(s.size for s in symbols if s.kind == "shared" and s.defined)
+
+
+def has_too_many(folder: Path) -> str:
+    """What such a program has more of than the machine can keep apart; "" for nothing."""
+    symbols = [s for s in elf.read_symbols(folder / "kernel.o") if s.defined and s.size > 0]
+    own = {(s.name, s.kind) for s in symbols if not is_record(s.name)}
+    limits = (
+        ("shared", "shared arrays", MAX_VARIABLES - 1),  # one stands for `extern __shared__`
+        ("object", "device variables", MAX_GLOBALS),
+    )
+    for kind, what, most in limits:
+        count = sum(1 for _, other in own if other == kind)
+        if count > most:
+            return f"{count:,} {what}, where the simulator keeps at most {most:,} apart"
+    return ""
 
 
 def read_debug_info(worker: Worker) -> DebugInfo:

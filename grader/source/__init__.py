@@ -119,7 +119,9 @@ def _items(text: str) -> tuple[Item, ...]:
 
 def _extensions(items: tuple[Item, ...], macros: Macros) -> Iterator[Found]:
     """Attributes, pragmas and built-in functions that are not on their list."""
-    for one in extensions.forbidden(items, macros.__contains__):
+    for one in extensions.forbidden(
+        items, lambda name: name in macros or name in extensions.REPLACED
+    ):
         yield one.line, "forbidden_extension", {"form": one.form, "name": one.name}
 
 

@@ -6,7 +6,7 @@ counts as live, in each of its branches, because a header or a compiler may defi
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -137,16 +137,22 @@ class Macros:
         bodies = self._bodies.get(name, ())
         return any(token.text == "##" for body in bodies for token in body)
 
-    def reached_from(self, names: Iterable[str]) -> list[str]:
-        """The names, and those that their expansion may hold, in alphabetical order."""
-        found = set(names)
-        waiting = list(found)
-        while waiting:
-            bodies = self._bodies.get(waiting.pop(), ())
-            fresh = {t.text for body in bodies for t in body if t.kind is Kind.NAME} - found
-            found |= fresh
-            waiting.extend(fresh)
-        return sorted(found)
+    def leading_to(self, sought: Callable[[str], bool]) -> dict[str, str]:
+        """The names whose expansion may hold one that is sought, each with the alphabetically first
+        of those; among them the sought names that macros are, or stand for."""
+        users: dict[str, list[str]] = {}
+        for name, bodies in self._bodies.items():
+            for token in (token for body in bodies for token in body if token.kind is Kind.NAME):
+                users.setdefault(token.text, []).append(name)
+        first: dict[str, str] = {}
+        for name in sorted(filter(sought, {*self._bodies, *users})):
+            waiting = [name]
+            while waiting:  # each name once: what was reached before has an earlier one
+                reached = waiting.pop()
+                if reached not in first:
+                    first[reached] = name
+                    waiting += users.get(reached, ())
+        return first
 
     def bodies(self) -> Iterator[Token]:
         """The tokens of all bodies, in the order of the names' first definitions."""

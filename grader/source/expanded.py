@@ -11,10 +11,12 @@ file first; line 0 where a header's line holds what the student's macros made of
 
 from __future__ import annotations
 
+import re
+from bisect import bisect_right
 from collections.abc import Collection, Iterator, Mapping
 
 from grader.source.directives import Item, Line, items_of
-from grader.source.extensions import forbidden
+from grader.source.extensions import EXECUTED, forbidden, refused_pragma
 from grader.source.tokens import Kind, Token, scan_tokens
 
 Found = tuple[int, str, Mapping[str, object]]  # line, kind, facts
@@ -24,6 +26,11 @@ ASM = frozenset({"asm", "__asm", "__asm__"})
 DEEPEST = 256
 # No kernel has as many; a table that has them is generated, and would take minutes to look through.
 MOST_TOKENS = 150_000
+
+# An option of preprocessors: `_Pragma("...")` is left in the output, put together, not executed.
+PRAGMAS_STAY = "-D_Pragma(text)=_Pragma(text)"
+_OPERATOR = re.compile(r'\b_Pragma\s*\(\s*\w*"(?P<text>(?:[^"\\\n]|\\.)*)')
+_MARKER = re.compile(r'^# (?P<line>\d+) "(?P<file>(?:[^"\\\n]|\\.)*)"', re.MULTILINE)
 
 _OPENING, _CLOSING = frozenset("([{"), frozenset(")]}")
 
@@ -55,6 +62,25 @@ def scan(output: str, source: str, reserved: Collection[str]) -> list[Found]:
         and (item.text in ASM or (item.line and item.text in reserved))
     ]
     return sorted(found, key=lambda one: (one[0] == 0, one[0]))
+
+
+def pragmas(output: str, source: str) -> list[Found]:
+    """The pragmas of `source` that must not be, in an `output` with PRAGMAS_STAY, in order of
+    places; outside of its lines only those that reach out of the text."""
+    marks = [(match.end(), match) for match in _MARKER.finditer(output)]
+    ends = [match.start() for match in re.finditer("\n", output)]  # of lines
+    found: list[Found] = []
+    for match in _OPERATOR.finditer(output):
+        spot = bisect_right(marks, match.start(), key=lambda mark: mark[0]) - 1
+        end, mark = marks[spot] if spot >= 0 else (0, None)
+        line = 0
+        if mark is not None and mark["file"] == source:
+            passed = bisect_right(ends, match.start()) - bisect_right(ends, end - 1)
+            line = int(mark["line"]) + passed - 1
+        name = refused_pragma(match["text"])
+        if name and (line or EXECUTED.intersection(re.findall(r"\w+", match["text"]))):
+            found.append((line, "forbidden_extension", {"form": "pragma", "name": name}))
+    return found
 
 
 def _placed(output: str, source: str) -> Iterator[Item]:

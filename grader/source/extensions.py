@@ -27,10 +27,10 @@ class Extension(NamedTuple):
 # With or without the underscores around them.
 ATTRIBUTES = frozenset(
     """
-    aligned always_inline artificial assume cold const deprecated fallthrough flatten format gnu
-    hot leaf likely malloc may_alias maybe_unused nodiscard noinline nomerge nonnull noreturn
-    nothrow nv_diag_suppress no_unique_address packed pure restrict returns_nonnull unlikely unused
-    used vector_size warn_unused_result clang nvcc
+    aligned always_inline artificial assume cold const convergent deprecated fallthrough flatten
+    format gnu hot leaf likely malloc may_alias maybe_unused nodiscard noinline nomerge nonnull
+    noreturn nothrow nv_diag_suppress no_unique_address packed pure restrict returns_nonnull
+    unlikely unused used vector_size warn_unused_result clang nvcc
     constant device device_builtin global grid_constant host launch_bounds managed shared
     """.split()
 )
@@ -49,7 +49,8 @@ _OF_COMPILERS = {
     "clang": frozenset({"diagnostic", "fp", "loop"}),
 }
 
-_EXECUTED = frozenset({"dependency", "poison", "system_header", "push_macro", "pop_macro"})
+# By the preprocessor, so that none is left to be seen.
+EXECUTED = frozenset({"dependency", "poison", "system_header", "push_macro", "pop_macro"})
 
 # Functions of the compiler that compute, and nothing else.
 _COMPUTING = re.compile(
@@ -58,12 +59,12 @@ _COMPUTING = re.compile(
     r"|(?:clz|ctz|ffs|clrsb|parity|popcount|abs|labs|llabs)(?:l|ll|g)?|bswap\d+|bitreverse\d+"
     r"|rotate(?:left|right)\d+"
     r"|(?:a?(?:cos|sin|tan)h?|atan2|cbrt|ceil|copysign|erfc?|exp|exp2|exp10|expm1|fabs|fdim|floor"
-    r"|fma|fmax|fmin|fmod|frexp|huge_val|hypot|inf|ldexp|l?lrint|l?lround|lgamma|log|log10|log1p"
-    r"|log2|logb|modf|nans?|nearbyint|nextafter|pow|powi|remainder|rint|round|roundeven|scalbl?n"
-    r"|signbit|sincos|sqrt|tgamma|trunc)[fl]?"
+    r"|fma|fmax|fmin|fmod|huge_val|hypot|inf|ldexp|l?lrint|l?lround|lgamma|log|log10|log1p"
+    r"|log2|logb|nans?|nearbyint|nextafter|pow|powi|remainder|rint|round|roundeven|scalbl?n"
+    r"|signbit|sqrt|tgamma|trunc)[fl]?"
     r"|is(?:finite|greater|greaterequal|inf|inf_sign|less|lessequal|lessgreater|nan|normal"
     r"|unordered|fpclass)|fpclassify|flt_rounds"
-    r"|mem(?:cpy|move|set|cmp)(?:_inline)?|alloca|align_(?:up|down)|is_aligned"
+    r"|alloca|align_(?:up|down)|is_aligned"
     r"|align__|addressof|assume|assume_aligned|bit_cast|choose_expr|constant_p|convertvector"
     r"|expect|expect_with_probability|unpredictable|has_attribute|is_constant_evaluated|launder"
     r"|nontemporal_(?:load|store)|object_size|dynamic_object_size|offsetof|prefetch|shuffle"
@@ -74,6 +75,12 @@ _COMPUTING = re.compile(
 _BUILTIN = re.compile(r"__(?:builtin|sync|atomic|asan|cyg|sanitizer|tsan|ubsan|msan|gcov|cxa)_\w+")
 # Atomics of the host's compiler compute, too.
 _ATOMIC = re.compile(r"__(?:sync|atomic)_\w+")
+
+# Macros of the simulator's header stand for these: a text may name them, a preprocessed one not.
+REPLACED = frozenset(
+    f"__builtin_{name}"
+    for name in "memcpy memmove memset sincos sincosf modf modff frexp frexpf".split()
+)
 
 # Longer names are cut: only what they begin with matters to a reader.
 _LONGEST = 60
@@ -94,6 +101,12 @@ def forbidden(items: Sequence[Item], is_macro: Callable[[str], bool]) -> Iterato
             yield from _executed(row)
 
 
+def may_hide_pragmas(items: Sequence[Item]) -> bool:
+    """Whether a `_Pragma`, or its text, may be put together by macros: then the preprocessor may
+    execute it, so that none is left to be seen."""
+    return any(_is_computed(row) or any(token.text == "##" for token in row) for row in rows(items))
+
+
 def rows(items: Iterable[Item]) -> Iterator[list[Token]]:
     """The code, then the body of each macro."""
     code: list[Token] = []
@@ -108,17 +121,14 @@ def rows(items: Iterable[Item]) -> Iterator[list[Token]]:
 
 
 def _of_row(row: list[Token], is_macro: Callable[[str], bool]) -> Iterator[Extension]:
+    yield from _attributes(row, is_macro)
     for index, token in enumerate(row):
         following = row[index + 1].text if index + 1 < len(row) else ""
         if token.kind is Kind.NAME:
-            if token.text in _SPELT:
-                yield from _attributes(row, index + 1, ")", is_macro)
-            elif token.text in ("_Pragma", "__pragma") and following == "(":
+            if token.text in ("_Pragma", "__pragma") and following == "(":
                 yield from _operator(row, index)
             elif _is_reaching(token.text) and not is_macro(token.text):
                 yield Extension(token.line, "builtin", token.text[:_LONGEST])
-        elif token.text == "[" == following and (index == 0 or row[index - 1].text != "["):
-            yield from _attributes(row, index, "]", is_macro)
 
 
 def _is_reaching(name: str) -> bool:
@@ -127,27 +137,42 @@ def _is_reaching(name: str) -> bool:
     return not _COMPUTING.fullmatch(name) and not _ATOMIC.fullmatch(name)
 
 
-def _attributes(
-    row: list[Token], start: int, closing: str, is_macro: Callable[[str], bool]
-) -> Iterator[Extension]:
-    """The names between the two opening brackets at `start` and their partners, but none of the
-    arguments; `__declspec` has one pair only."""
+def _attributes(row: list[Token], is_macro: Callable[[str], bool]) -> Iterator[Extension]:
+    """The names between the two opening brackets of each attribute and their partners, but none of
+    the arguments; `__declspec` has one pair only."""
     depth = 0
-    for index in range(start, len(row)):
-        token = row[index]
+    within: list[tuple[int, int]] = []  # attributes that are open: depth before, deepest of names
+    for index, token in enumerate(row):
+        if deepest := _deepest(row, index):
+            within.append((depth, deepest))
         depth += (token.text in ("(", "[", "{")) - (token.text in (")", "]", "}"))
-        if depth <= 0:
-            return
-        before = row[index - 1].text
-        first = before in ("(", "[", ",", ":", "::", "using")
-        if depth > 2 or token.kind is not Kind.NAME or token.text == "using" or not first:
-            continue
-        if closing == ")" and depth == 2 and row[start + 1].text != "(":
-            continue  # an argument inside `__declspec(...)`
-        name = token.text
-        bare = name.removeprefix("__").removesuffix("__")
-        if bare not in ATTRIBUTES and not is_macro(name):
-            yield Extension(token.line, "attribute", name[:_LONGEST])
+        while within and depth <= within[-1][0]:
+            within.pop()
+        # Each is deeper than the one before it: the names of any other are not so deep.
+        if any(depth - before <= most for before, most in within[-2:]):
+            yield from _attribute(row, index, is_macro)
+
+
+def _deepest(row: list[Token], index: int) -> int:
+    """How deep the names of the attribute stand whose first bracket is at `index`; 0: none is."""
+    before = row[index - 1].text if index else ""
+    after = row[index + 1].text if index + 1 < len(row) else ""
+    if (row[index].text == "[" == after and before != "[") or (before in _SPELT and after == "("):
+        return 2
+    return 1 if before in _SPELT else 0
+
+
+def _attribute(
+    row: list[Token], index: int, is_macro: Callable[[str], bool]
+) -> Iterator[Extension]:
+    """The name at `index`, where it begins one."""
+    token, before = row[index], row[index - 1].text
+    first = before in ("(", "[", ",", ":", "::", "using")
+    if token.kind is not Kind.NAME or token.text == "using" or not first:
+        return
+    bare = token.text.removeprefix("__").removesuffix("__")
+    if bare not in ATTRIBUTES and not is_macro(token.text):
+        yield Extension(token.line, "attribute", token.text[:_LONGEST])
 
 
 def _is_computed(row: list[Token]) -> bool:
@@ -159,10 +184,10 @@ def _is_computed(row: list[Token]) -> bool:
 
 
 def _executed(row: list[Token]) -> Iterator[Extension]:
-    """Words that make a pragma which the preprocessor executes, so that none is left to be seen."""
+    """Words that make a pragma which the preprocessor executes."""
     for token in row:
         words = re.findall(r"\w+", token.text) if token.kind is Kind.STRING else [token.text]
-        for word in _EXECUTED.intersection(words):
+        for word in EXECUTED.intersection(words):
             yield Extension(token.line, "pragma", f"GCC {word}")
 
 
@@ -170,18 +195,28 @@ def _operator(row: list[Token], index: int) -> Iterator[Extension]:
     """`_Pragma("...")`, or the `__pragma(...)` of other compilers."""
     inside = row[index + 2 : index + 6]
     if inside and inside[0].kind is Kind.STRING:
-        text = inside[0].text.partition('"')[2].removesuffix('"').replace('\\"', '"')
-        yield from _pragma(row[index].line, re.findall(r"\w+|[^\w\s]", text))
+        if name := refused_pragma(inside[0].text.partition('"')[2].removesuffix('"')):
+            yield Extension(row[index].line, "pragma", name)
     elif row[index].text == "__pragma":
         yield from _pragma(row[index].line, [token.text for token in inside])
 
 
+def refused_pragma(text: str) -> str:
+    """The name of the pragma in the string of a `_Pragma`, unless it may be used; else ""."""
+    return _refused(re.findall(r"\w+|[^\w\s]", text.replace('\\"', '"')))
+
+
 def _pragma(line: int, words: list[str]) -> Iterator[Extension]:
+    if name := _refused(words):
+        yield Extension(line, "pragma", name)
+
+
+def _refused(words: list[str]) -> str:
     if not words:
-        return
+        return ""
     known = words[0] in PRAGMAS
     if words[0] in _OF_COMPILERS and len(words) > 1:
         known = words[1] in _OF_COMPILERS[words[0]]
-    if not known:
-        name = " ".join(words[: 2 if words[0] in (*_OF_COMPILERS, "STDC") else 1])
-        yield Extension(line, "pragma", name[:_LONGEST])
+    if known:
+        return ""
+    return " ".join(words[: 2 if words[0] in (*_OF_COMPILERS, "STDC") else 1])[:_LONGEST]

@@ -84,6 +84,7 @@ def header(spelt: str) -> str:
 
 def inclusions(items: Iterable[Item], macros: Macros, name: str) -> Iterator[Found]:
     """All findings of a text; `name` is what the file is called."""
+    leading = macros.leading_to(lambda name: _puts_together(name, macros))
     for item in items:
         if not isinstance(item, Line):
             continue
@@ -91,7 +92,7 @@ def inclusions(items: Iterable[Item], macros: Macros, name: str) -> Iterator[Fou
             if probe.text in _PROBES and after.text == "(":
                 yield forbidden(probe.line, probe.text, "probe")
         if item.spelt in ("if", "elif"):
-            yield from _built(item, macros)
+            yield from _built(item, macros, leading)
         if item.name in INCLUDES and item.rest:
             yield from _include(item, item.rest[0])
         yield from _forged(item, name)
@@ -121,7 +122,7 @@ def _include(line: Line, first: Token) -> Iterator[Found]:
         yield forbidden(line.line, name, "header")
 
 
-def _built(line: Line, macros: Macros) -> Iterator[Found]:
+def _built(line: Line, macros: Macros, leading: Mapping[str, str]) -> Iterator[Found]:
     """A condition that may put `__has_include` together: nothing of it is left after preprocessing.
 
     Names are put together by a macro with ##, of this file or of a header (`__CONCAT`). What is
@@ -132,11 +133,18 @@ def _built(line: Line, macros: Macros) -> Iterator[Found]:
         for place, token in enumerate(line.rest)
         if token.kind is Kind.NAME and not _of_defined(line.rest, place)
     }
-    for name in macros.reached_from(asked - _PROBES):
-        strange = name.startswith("_") and name not in macros and not _may_ask(name)
-        if strange or macros.pastes(name):
-            yield forbidden(line.line, name, "probe" if name in _PROBES else "condition")
-            return
+    asked -= _PROBES
+    found = {leading[name] for name in asked if name in leading}
+    found |= {name for name in asked if _puts_together(name, macros)}
+    if found:
+        name = min(found)
+        yield forbidden(line.line, name, "probe" if name in _PROBES else "condition")
+
+
+def _puts_together(name: str, macros: Macros) -> bool:
+    """Whether the name is none that a condition has a use for, or a macro with ##."""
+    strange = name.startswith("_") and name not in macros and not _may_ask(name)
+    return strange or macros.pastes(name)
 
 
 def _of_defined(row: tuple[Token, ...], place: int) -> bool:

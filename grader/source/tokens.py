@@ -33,6 +33,7 @@ class Token(NamedTuple):
     line: int
     directive: int = 0
     spaced: bool = False  # white space or a comment stands before it
+    place: int = 0  # of its first character in the text
 
 
 # A backslash at the end of a line joins it to the next; compilers forgive blanks behind it.
@@ -128,7 +129,8 @@ class _Lexer:
                     directive = count
                 if len(of_line) < 3:
                     of_line.append("include" if word in _INCLUDING else word)
-                yield Token(Kind(name), word, self._line(start), directive, spaced)
+                place = self._place(start)
+                yield Token(Kind(name), word, self._line(place), directive, spaced, place)
                 spaced = False
 
     def _lexeme(self, start: int, header: bool) -> tuple[str, int]:
@@ -160,5 +162,5 @@ class _Lexer:
         """The original place of a place in the spliced text."""
         return position + self._removed[bisect_right(self._cuts, position)]
 
-    def _line(self, position: int) -> int:
-        return bisect_right(self._newlines, self._place(position) - 1) + 1
+    def _line(self, place: int) -> int:
+        return bisect_right(self._newlines, place - 1) + 1

@@ -14,9 +14,9 @@ from grader.bench.preparation import Counted, Prepared, Refusal, count, prepare
 from grader.bench.progress import Step
 from grader.bench.report import Machine
 from grader.checks.plan import Entry
+from grader.counted_shapes import aligned_shape
 from grader.counters import total
 from grader.device import Device, LaunchConfig
-from grader.efficiency import aligned_shape
 from grader.finding import Finding, GraderFault, KernelFault
 from grader.gpu import inspection, nvcc
 from grader.messages import say

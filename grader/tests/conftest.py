@@ -15,6 +15,7 @@ import pytest
 LACKS = {
     "gpu": re.compile(r"\bGPU\b|NVIDIA driver|PyCUDA", re.IGNORECASE),
     "nvcc": re.compile(r"\bnvcc\b"),
+    "bwrap": re.compile(r"\bbwrap\b"),
     "clang": re.compile(r"\bclang"),
     "qemu": re.compile(r"\bqemu\b|aarch64"),
 }

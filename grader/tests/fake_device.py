@@ -15,7 +15,7 @@ from grader.checks.session import run_checks, subjects_of
 from grader.checks.subject import Surroundings
 from grader.counters import Counters, LineCounter
 from grader.course import Target
-from grader.device import Build, Device, Launch, LaunchConfig, Run
+from grader.device import Build, Device, Launch, LaunchConfig, Probe, Run
 from grader.exercise import CHECKS, Exercise
 from grader.finding import Finding
 from grader.problems.matmul import Layout, Shape, product
@@ -139,8 +139,8 @@ class FakeDevice:
         self.counted.append(shape_of(launch))
         return replace(run, counters=self.counting(launch) if self.counting else None)
 
-    def probe_block(self, build: Build, launch: Launch, block: int) -> tuple[Finding, ...]:
-        return self.probe(launch)
+    def probe_block(self, build: Build, launch: Launch, block: int) -> Probe:
+        return Probe(self.probe(launch))
 
     def close(self) -> None:
         pass

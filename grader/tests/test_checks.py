@@ -13,8 +13,8 @@ from grader.checks import session
 from grader.checks.plan import PRACTICE_SEED, Entry, case_arguments
 from grader.checks.plugin import CheckPlugin
 from grader.checks.subject import Surroundings
+from grader.counted_shapes import drawn_aligned, drawn_ragged
 from grader.device import Build, Launch, Run
-from grader.efficiency import aligned_shape, ragged_shape
 from grader.exercise import PROJECT, Exercise
 from grader.finding import Finding, GraderFault
 from grader.problems.matmul import PINNED, Shape, deep_shape
@@ -64,7 +64,11 @@ def test_as_many_shapes_are_drawn_as_the_plan_says_and_none_is_launched_anew() -
     assert len(drawn) >= 40
     assert launches.pop(deep_shape(CONFIG)) == 1  # rounding errors are not judged so deep
     assert set(launches.values()) == {3}  # exact, real, and real again
-    assert device.counted == [aligned_shape(CONFIG), ragged_shape(CONFIG)]
+    plan = a_plan(examples=40)
+    counted = [
+        draw(plan.seed, plan.entries[0].exercise, CONFIG) for draw in (drawn_aligned, drawn_ragged)
+    ]
+    assert device.counted == counted
 
 
 def test_the_same_seed_draws_the_same_shapes_and_another_seed_others() -> None:

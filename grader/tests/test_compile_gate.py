@@ -14,7 +14,7 @@ from typing import Any
 import jsonschema
 import pytest
 
-from grader import cli, grading, toolchain
+from grader import cli, fence, grading, toolchain
 from grader.checks.listener import Ledger
 from grader.checks.plan import Entry
 from grader.checks.survey import Surveyor
@@ -68,6 +68,12 @@ def fake_nvcc(folder: Path, behaviour: str = ":", refuse: str = "none") -> Nvcc:
     found = toolchain.find_nvcc({"PATH": f"{folder}:/usr/bin:/bin"})
     assert found is not None
     return found
+
+
+@pytest.fixture(autouse=True)
+def _no_fence(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Behind it no program may write beside itself."""
+    monkeypatch.setattr(fence, "around", lambda command, folder: [])
 
 
 def calls(compiler: Nvcc) -> list[str]:
@@ -201,6 +207,26 @@ def test_an_interrupted_grading_waits_for_no_compiler() -> None:
     surveyor.stop()
     assert time.monotonic() - begin_s < 10
     assert len(asked.names) <= 1
+
+
+def test_an_interrupted_grading_does_not_wait_for_what_does_not_end() -> None:
+    going_on = threading.Event()
+    begun = threading.Semaphore(0)
+
+    def deaf(exercise: Exercise, *_: Any) -> Survey:
+        begun.release()
+        if exercise.name != "01_naive":
+            going_on.wait()
+        return Survey("nvcc 13.0", ())
+
+    last = entries()[0]
+    first = replace(last, exercise=replace(last.exercise, name="01_naive"))
+    surveyor = Surveyor((first, last), TARGET, NVCC, deaf, patience_s=0.01)
+    begun.acquire()
+    begun.acquire()  # the first one is known
+    assert list(surveyor.stop()) == ["01_naive"]
+    going_on.set()
+    assert set(surveyor.results()) == {"01_naive", "02_tiled"}
 
 
 def test_a_grading_keeps_what_nvcc_said_and_one_shape_does_not_ask(

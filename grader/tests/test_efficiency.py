@@ -11,9 +11,10 @@ from grader import grading
 from grader.checks.listener import Ledger
 from grader.checks.outcome import Outcome
 from grader.checks.plan import Plan
+from grader.counted_shapes import aligned_shape, drawn_aligned, drawn_ragged
 from grader.counters import Counters, LineCounter
 from grader.device import Build, Launch, LaunchConfig
-from grader.efficiency import aligned_shape, judge_counters, judge_traffic, ragged_shape
+from grader.efficiency import judge_counters, judge_traffic
 from grader.exercise import PROJECT, Exercise, load_all
 from grader.finding import Finding
 from grader.messages import describe
@@ -39,9 +40,11 @@ from grader.verdict import Verdict
 
 NAIVE = {"max_sector_ratio": 1.5}
 TILED = {"min_tile_m": 8.0, "min_tile_n": 8.0, "max_word_ratio": 1.0, "max_sector_ratio": 1.5}
-PADDED = {**TILED, "max_conflict_share": 0.15}
+PADDED = {**TILED, "max_conflict_share": 0.15, "max_shared_wavefronts": 4.0}
 ALIGNED = aligned_shape(CONFIG)
-RAGGED = ragged_shape(CONFIG)
+# What the check draws with the seed of `a_plan`.
+COUNTED = drawn_aligned(a_plan().seed, an_exercise(), CONFIG)
+RAGGED = drawn_ragged(a_plan().seed, an_exercise(), CONFIG)
 
 
 def exercise(limits: Mapping[str, float]) -> Exercise:
@@ -126,6 +129,34 @@ def test_up_to_the_limit_sectors_are_no_fault() -> None:
     assert len(judged(NAIVE, times(21, "B", 1.51, "sectors"))) == 1
 
 
+def alone(counters: Counters, line: int, name: str) -> Counters:
+    """The same words, each in a request and a sector of its own."""
+    words = of(counters, line, name, "words")
+    fields = dict.fromkeys(("requests", "sectors", "ideal_sectors"), words)
+    return changed(counters, line, name, **fields)
+
+
+@pytest.mark.parametrize(
+    ("limits", "line", "name", "access"),
+    [(NAIVE, 25, "C", "store"), (TILED, 20, "A", "load"), (TILED, 21, "B", "load")],
+)
+def test_a_request_of_one_lane_is_not_coalesced(
+    limits: Mapping[str, float], line: int, name: str, access: str
+) -> None:
+    (found,) = judged(limits, alone(COUNTERS, line, name))
+    assert (found.verdict, found.kind) == (Verdict.UNCOALESCED, "few_lanes")
+    assert (found.facts["ratio"], found.facts["words_per_request"]) == (8, 1)
+    assert places(found) == [("starter/02_tiled.cu", line, access)]
+
+
+@pytest.mark.parametrize(("lanes", "kinds"), [(8, []), (6, []), (5, ["few_lanes"])])
+def test_requests_count_by_words_below_a_whole_sector(lanes: int, kinds: list[str]) -> None:
+    requests = of(COUNTERS, 20, "A", "words") // lanes
+    fields = dict.fromkeys(("requests", "sectors", "ideal_sectors"), requests)
+    found = judged(TILED, changed(COUNTERS, 20, "A", words=requests * lanes, **fields))
+    assert [finding.kind for finding in found] == kinds
+
+
 def test_all_lines_of_an_array_are_judged_together_and_the_worst_is_named() -> None:
     (load,) = (c for c in COUNTERS.lines if c.name == "B")
     few = dataclasses.replace(load, line=22, requests=1, words=0, sectors=1, ideal_sectors=1)
@@ -173,6 +204,24 @@ def test_at_a_ragged_shape_only_the_words_are_judged() -> None:
     assert judge_traffic(built(PADDED), RAGGED, counters) == ()
 
 
+@pytest.mark.parametrize(
+    ("depth", "tile_k", "kind"),
+    [
+        (48, 1, "unnamed_depth"),  # a step of 16 reaches past K = 40
+        (80, 1, "too_much_traffic"),  # everything twice
+        (48, 2, "too_much_traffic"),  # steps of two reach past nothing here
+    ],
+)
+def test_a_step_past_k_is_told_from_words_loaded_again(depth: int, tile_k: int, kind: str) -> None:
+    shape = Shape(9, 15, 40)
+    config = dataclasses.replace(CONFIG, tile_k=tile_k)
+    build = dataclasses.replace(built(TILED), config=config)
+    words = 16 * 2 * depth  # two rows and two columns of tiles of 8 x 8
+    counters = changed(healthy(launch(shape)), 20, "A", words=words)
+    (found,) = judge_traffic(build, shape, changed(counters, 21, "B", words=1))
+    assert (found.kind, found.facts["allowed"], found.shape) == (kind, 16 * 2 * 40, shape)
+
+
 @pytest.mark.parametrize("limit", ["min_tile_m", "min_tile_n"])
 def test_a_tile_smaller_than_asked_for_is_too_small(limit: str) -> None:
     (found,) = judged({**TILED, limit: 16.0}, COUNTERS)
@@ -217,6 +266,36 @@ def test_the_share_of_conflicts_is_that_of_all_shared_accesses() -> None:
     assert len(judged({**PADDED, "max_conflict_share": 0.30}, counters)) == 1
 
 
+def wavefronts(number: float, *fields: str) -> Counters:
+    """So many for 32 multiply-adds, all without conflicts."""
+    others = sum(c.wavefronts for c in COUNTERS.select("shared") if (c.line, c.name) != (23, "Bs"))
+    count = round(number * ALIGNED.multiply_adds / 32) - others
+    ideal = {f.replace("wavefronts", "ideal_wavefronts"): count for f in fields}
+    return changed(COUNTERS, 23, "Bs", **dict.fromkeys(fields, count), **ideal)
+
+
+BOTH = ("wavefronts", "merged_wavefronts")
+
+
+@pytest.mark.parametrize(
+    ("number", "fields", "kinds"),
+    [
+        (4.0, BOTH, []),
+        (4.1, BOTH, ["shared_wavefronts"]),
+        (4.1, ("wavefronts",), []),
+    ],
+)
+def test_wavefronts_are_limited_also_without_conflicts(
+    number: float, fields: tuple[str, ...], kinds: list[str]
+) -> None:
+    found = judged(PADDED, wavefronts(number, *fields))
+    assert [finding.kind for finding in found] == kinds
+    for finding in found:
+        assert finding.verdict is Verdict.TOO_MUCH_TRAFFIC
+        assert finding.facts["wavefronts"] == pytest.approx(number, rel=1e-3)
+        assert places(finding) == [("starter/02_tiled.cu", 23, "load")]
+
+
 def test_without_shared_memory_there_are_no_conflicts() -> None:
     lines = COUNTERS.select("global")
     assert judged(PADDED, dataclasses.replace(COUNTERS, lines=lines)) == ()
@@ -237,7 +316,7 @@ def test_the_sectors_of_loads_that_are_no_tile_loads_are_not_judged() -> None:
 
 
 def test_the_limits_of_the_course_are_those_that_measurements_support() -> None:
-    limits = {one.name[:2]: one.limits for one in load_all(PROJECT) if one.graded}
+    limits = {one.name[:2]: dict(one.limits) for one in load_all(PROJECT) if one.graded}
     assert limits["01"] == NAIVE
     assert limits["02"] == TILED
     assert limits["03"] == PADDED
@@ -283,7 +362,7 @@ def test_a_kernel_for_whole_tiles_only_is_not_counted_at_a_ragged_shape() -> Non
     device = FakeDevice(wrong_at(ragged), counting=loads_twice(ragged).counting)
     ledger = check(plan_of(TILED), device)
     assert (statuses(ledger)["any_shape"], statuses(ledger)["efficient"]) == ("fail", "pass")
-    assert device.counted == [ALIGNED]
+    assert device.counted == [COUNTED]
 
 
 def test_a_small_tile_is_placed_at_the_launch_configuration() -> None:
@@ -329,7 +408,7 @@ def test_a_shape_that_cannot_be_judged_is_skipped_and_says_why(
 
 
 def test_a_wrong_answer_at_the_counted_shape_is_no_pass() -> None:
-    ledger = check(plan_of(TILED), FakeDevice(wrong_at(lambda shape: shape == ALIGNED)))
+    ledger = check(plan_of(TILED), FakeDevice(wrong_at(lambda shape: shape == COUNTED)))
     assert (statuses(ledger)["whole_tiles"], statuses(ledger)["efficient"]) == ("pass", "fail")
     assert efficient(ledger).findings[0].verdict == Verdict.WRONG_ANSWER
 

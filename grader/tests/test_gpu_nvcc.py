@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from grader import toolchain
+from grader import fence, toolchain
 from grader.finding import GraderFault, KernelFault
 from grader.gpu import inspection, nvcc, ptx
 from grader.tests.gpu_samples import EXERCISE, RECURSIVE, kernel, submission
@@ -49,6 +49,12 @@ def fake_nvcc(
     assert found is not None
     assert found.path == script
     return found
+
+
+@pytest.fixture(autouse=True)
+def _no_fence(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Behind it no program may write beside itself."""
+    monkeypatch.setattr(fence, "around", lambda command, folder: [])
 
 
 def calls(compiler: Nvcc) -> int:

@@ -15,7 +15,7 @@ from pathlib import Path
 import pytest
 from elftools.elf.elffile import ELFFile
 
-from grader import confined, source, toolchain
+from grader import confined, fence, source, toolchain
 from grader.checks.build import compile_entry
 from grader.checks.devices import compiler_check
 from grader.checks.plan import entry
@@ -134,6 +134,12 @@ def test_a_compiler_that_the_system_ends_is_not_the_students_fault(tmp_path: Pat
 # What compilers may see.
 
 
+@pytest.fixture
+def no_fence(monkeypatch: pytest.MonkeyPatch) -> None:
+    """As on machines without bubblewrap, where files that are opened are there."""
+    monkeypatch.setattr(fence, "around", lambda command, folder: [])
+
+
 @both_compilers
 @pytest.mark.parametrize(
     "line",
@@ -146,8 +152,8 @@ def test_a_compiler_that_the_system_ends_is_not_the_students_fault(tmp_path: Pat
         '// \r#include "{path}"\r',
     ],
 )
-def test_the_second_fence_finds_any_file_that_was_opened(
-    family: str, line: str, tmp_path: Path
+def test_the_list_of_what_was_opened_names_any_file(
+    family: str, line: str, tmp_path: Path, no_fence: None
 ) -> None:
     # Straight to the compiler, past what looks at the text.
     planted, folder = tmp_path / "planted.h", tmp_path / "work"
@@ -185,6 +191,56 @@ def test_macros_hide_nothing(family: str, text: str, kind: str, tmp_path: Path) 
     found = failure(family, f"{macros}{PRELUDE}{FINISH}\n{text}\n", tmp_path)
     assert (found.verdict, found.kind) == (Verdict.REJECTED, kind)
     assert found.line == 2 + (PRELUDE + FINISH).count("\n") + 2
+
+
+PASTE = (
+    "#define JOIN(a, b) a##b\n#define SAY(x) _Pragma(#x)\n#define VIA(x) SAY(x)\n"
+    "#define STRING(x) #x\n#define WRITTEN(x) STRING(x)\n#define DO(p) _Pragma(p)\n"
+    "#define CALL(f, x) f(x)\n"
+)
+
+
+@both_compilers
+@pytest.mark.parametrize(
+    ("text", "name"),
+    [
+        ('#pragma GCC dependency "{path}"', ""),
+        ('_Pragma("GCC dependency \\"{path}\\"")', ""),
+        ('SAY(GCC dependency "{path}")', "GCC dependency"),
+        ('VIA(GCC JOIN(depen, dency) "{path}")', "GCC dependency"),
+        ('VIA(JOIN(G, CC) JOIN(depen, dency) "{path}")', "GCC dependency"),
+        ('DO(WRITTEN(GCC JOIN(depen, dency) "{path}"))', "GCC dependency"),
+        ('JOIN(_Pra, gma)("GCC dependency \\"{path}\\"")', "GCC dependency"),
+        ('JOIN(_Pra, gma)(WRITTEN(GCC JOIN(depen, dency) "{path}"))', "GCC dependency"),
+        ('CALL(JOIN(_Pra, gma), "GCC dependency \\"{path}\\"")', "GCC dependency"),
+        ("VIA(GCC JOIN(poi, son) sum)", "GCC poison"),
+        ("VIA(GCC JOIN(system, _header))", "GCC system_header"),
+    ],
+)
+def test_a_pragma_that_is_executed_while_preprocessing_is_found_before(
+    family: str, text: str, name: str, tmp_path: Path
+) -> None:
+    folder = tmp_path / "work"
+    folder.mkdir()
+    text = PASTE + PRELUDE + FINISH + text.replace("{path}", str(tmp_path / "planted.h")) + "\n"
+    seen = source.inspect(simulated.submission(text))
+    assert bool(seen) is (not name or "dependency" in text)
+    if name:
+        found = failure(family, text, folder)
+        assert (found.kind, found.facts["name"]) == ("forbidden_extension", name)
+        assert found.verdict is Verdict.REJECTED
+
+
+@both_compilers
+def test_pragmas_that_are_put_together_may_do_what_pragmas_may(family: str, tmp_path: Path) -> None:
+    loop = "    for (int i = 0; i < 4; ++i) total_of_row += i;\n"
+    body = (
+        f"    float JOIN(total, _of_row) = 0;\n    VIA(unroll 4)\n{loop}"
+        f"    JOIN(_Pra, gma)(WRITTEN(unroll))\n{loop}"
+    )
+    text = PASTE + PRELUDE + body + FINISH
+    assert source.inspect(simulated.submission(text)) == ()
+    assert compile_kernel(compiler(family), (9, 0), text, tmp_path).is_file()
 
 
 @both_compilers
@@ -318,7 +374,7 @@ needs_nvcc = pytest.mark.skipif(toolchain.find_nvcc() is None, reason="needs nvc
 
 
 @needs_nvcc
-def test_what_nvcc_opened_is_looked_at_afterwards(tmp_path: Path) -> None:
+def test_what_nvcc_opened_is_looked_at_afterwards(tmp_path: Path, no_fence: None) -> None:
     planted = tmp_path / "planted.h"
     planted.write_text("// nothing that would be an error\n")
     text = f'#include "{planted}"\n{PRELUDE}{FINISH}'
@@ -332,7 +388,9 @@ def test_what_nvcc_opened_is_looked_at_afterwards(tmp_path: Path) -> None:
 
 
 @needs_nvcc
-def test_nvcc_quotes_no_other_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_nvcc_quotes_no_other_file(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, no_fence: None
+) -> None:
     planted = tmp_path / "planted.h"
     planted.write_text(PLANTED)
     monkeypatch.setenv("GRADER_TOKEN", SECRET)

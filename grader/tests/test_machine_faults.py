@@ -32,7 +32,7 @@ from grader.exercise import CHECKS, PROJECT
 from grader.finding import GraderFault
 from grader.gpu import lock, nvcc
 from grader.grading import Grading
-from grader.problems.matmul import PINNED
+from grader.problems.matmul import PINNED, Case, prepare
 from grader.simulator.device import SimulatorDevice
 from grader.tests import fake_workers, simulated
 from grader.tests.fake_device import (
@@ -174,9 +174,9 @@ def test_killing_a_process_of_a_running_grading_fails_no_kernel(tmp_path: Path, 
             victims = [pid for pid in found if re.search(whose, program(pid))]
         os.kill(victims[0], signal.SIGKILL)
         said, _ = process.communicate(timeout=60)
-    # Between two launches, a worker is replaced and nobody notices.
+    # The kernel's process is replaced, and nobody notices.
     lost = process.returncode == 2
-    assert lost or whose != "spawn_main"
+    assert lost == (whose == "spawn_main")
     assert exercise_statuses(output) == ({"grader_error"} if lost else {"pass"})
     assert "fail" not in {one["status"] for one in recorded(output)["exercises"][0]["checks"]}
     assert not lost or told(" ".join(said.split()))
@@ -256,6 +256,76 @@ def test_nvcc_that_is_killed_is_not_the_kernels_fault(
         nvcc.compile_submission(
             submission(PRELUDE + FINISH), fake, "sm_90", cache=tmp_path / "cache"
         )
+
+
+# The process in which a kernel runs
+
+
+def launched(script: str, folder: Path, body: str = "", timeout_s: float = 10.0) -> Run:
+    """A launch of a right kernel in a worker that is started by `script` with the program as $0."""
+    device = SimulatorDevice(
+        simulated.TARGET,
+        host_compiler("g++"),
+        cache=CACHE,
+        runner=("sh", "-c", script.replace("FOLDER", str(folder))),
+    )
+    built = device.build(EXERCISE, submission(PRELUDE + body + FINISH))
+    assert built.config is not None
+    case = Case(simulated.SHAPE, "exact", 5, timeout_s=timeout_s)
+    try:
+        return device.launch(built, prepare(EXERCISE, built.config, case, 0x7FA00001))
+    finally:
+        device.close()
+
+
+@pytest.mark.parametrize("name", ["TERM", "INT", "HUP", "QUIT", "KILL", "PIPE", "XCPU", "PROF"])
+def test_a_worker_that_is_ended_from_outside_twice_is_not_the_kernels_fault(
+    tmp_path: Path, name: str
+) -> None:
+    with pytest.raises(GraderFault, match=rf"SIG{name}.*not about your kernel") as caught:
+        launched(f"kill -{name} $$", tmp_path)
+    assert told(str(caught.value))
+
+
+@pytest.mark.parametrize("name", ["TERM", "KILL", "SEGV"])
+def test_a_worker_that_is_ended_once_costs_nothing(tmp_path: Path, name: str) -> None:
+    once = 'if [ ! -e "FOLDER/was" ]; then : > "FOLDER/was"; kill -NAME $$; fi; exec "$0"'
+    run = launched(once.replace("NAME", name), tmp_path)
+    assert run.findings == ()
+    assert (tmp_path / "was").exists()
+
+
+def test_a_crash_is_the_kernels_only_if_nobody_else_ended_the_other_try(tmp_path: Path) -> None:
+    crashed_then_ended = (
+        'if [ -e "FOLDER/was" ]; then kill -TERM $$; fi; : > "FOLDER/was"; kill -SEGV $$'
+    )
+    with pytest.raises(GraderFault, match="SIGTERM"):
+        launched(crashed_then_ended, tmp_path)
+    (tmp_path / "was").unlink()
+    ended_then_crashed = crashed_then_ended.replace("TERM", "X").replace("SEGV", "TERM")
+    with pytest.raises(GraderFault, match="SIGTERM"):
+        launched(ended_then_crashed.replace("-X", "-SEGV"), tmp_path)
+    run = launched("kill -SEGV $$", tmp_path)
+    assert [finding.kind for finding in run.findings] == ["process_lost"]
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="needs Linux")
+@pytest.mark.parametrize("name", ["SEGV", "ABRT", "PROF"])
+def test_a_signal_of_another_process_is_not_taken_for_the_kernels(
+    tmp_path: Path, name: str
+) -> None:
+    """The worker handles these itself, as a fault of the kernel or the end of its time."""
+    forever = "    for (volatile int i = 0; i >= 0; i = i) {\n    }"
+    script = f'(sleep 0.4; kill -{name} $$) >&- 2>&- & exec "$0"'
+    with pytest.raises(GraderFault, match="signal by another process.*not about your kernel"):
+        launched(script, tmp_path, forever)
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="other systems do not limit address space")
+def test_a_worker_without_memory_says_so(tmp_path: Path) -> None:
+    with pytest.raises(GraderFault, match=r"memory that it needs.*Next: free memory") as caught:
+        launched('ulimit -v 60000; exec "$0"', tmp_path)
+    assert told(str(caught.value))
 
 
 # What the system allows

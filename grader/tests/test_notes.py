@@ -7,7 +7,8 @@ from dataclasses import replace
 
 from grader.checks.merge import merge
 from grader.checks.outcome import Outcome, Status
-from grader.checks.trial import note_overflow, try_shape
+from grader.checks.probing import note_overflow
+from grader.checks.trial import try_shape
 from grader.device import Launch
 from grader.finding import Finding
 from grader.messages import say

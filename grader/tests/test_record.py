@@ -14,8 +14,8 @@ import pytest
 
 from grader import grading, record
 from grader.checks.listener import Ledger
+from grader.counted_shapes import drawn_aligned
 from grader.device import Build, Launch, Run
-from grader.efficiency import aligned_shape
 from grader.exercise import PROJECT
 from grader.finding import Finding, GraderFault
 from grader.tests.fake_device import (
@@ -124,7 +124,7 @@ def test_a_file_that_is_not_graded_is_recorded(state: str) -> None:
 
 def test_the_counters_of_a_launch_are_recorded_line_by_line() -> None:
     counters = recorded()["exercises"][0]["counters"]
-    assert counters["shape"] == list(aligned_shape(CONFIG))
+    assert counters["shape"] == list(drawn_aligned(1, an_exercise(), CONFIG))
     assert counters["barriers"] > 0
     assert counters["bytes_moved"] == 32 * sum(line["sectors"] for line in counters["lines"])
     assert [(line["line"], line["name"]) for line in counters["lines"]] == [

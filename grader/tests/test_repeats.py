@@ -15,9 +15,9 @@ from grader.checks.plan import PRACTICE_EXAMPLES, Plan, entry
 from grader.checks.session import run_checks, subjects_of
 from grader.checks.subject import Surroundings
 from grader.cli import _parser
+from grader.counted_shapes import drawn_ragged
 from grader.counters import Counters
 from grader.device import Launch
-from grader.efficiency import ragged_shape
 from grader.exercise import find
 from grader.finding import Finding
 from grader.problems.matmul import Shape
@@ -87,7 +87,7 @@ def test_the_command_of_a_failure_meets_it_again(fixture: Fixture) -> None:
 
 def test_too_much_traffic_at_the_edge_only_is_met_again() -> None:
     """The counters of a ragged shape are judged when it is the one that was asked for."""
-    edge = ragged_shape(CONFIG)
+    edge = drawn_ragged(a_plan().seed, an_exercise(), CONFIG)
 
     def counting(launch: Launch) -> Counters:
         counters = healthy(launch)

@@ -10,9 +10,8 @@ from typing import Any
 
 import pytest
 
+from grader.counted_shapes import aligned_shape
 from grader.counters import Counters, total
-from grader.device import LaunchConfig
-from grader.efficiency import aligned_shape, ragged_shape
 from grader.exercise import load_all
 from grader.problems.matmul import Case, Layout, Shape, prepare
 from grader.settings import PROJECT
@@ -169,16 +168,6 @@ def test_volatile_loads_do_not_merge(family: str) -> None:
         (loads,) = count(family, text, Shape(16, 16, 16)).select("shared", "load")
         assert (loads.requests, loads.merged_requests) == (8 * 64, 8 * merged)
         assert (loads.wavefronts, loads.merged_wavefronts >= 8 * merged) == (8 * 64, True)
-
-
-def test_shapes_for_counting_are_whole_tiles_and_ragged_ones() -> None:
-    for config in (LaunchConfig(16, 16, 16, 16, 16), LaunchConfig(32, 8, 8, 32),
-                   LaunchConfig(256, 1, 128, 128, 8), LaunchConfig(10, 10, 10, 10, 7)):  # fmt: skip
-        aligned, ragged = aligned_shape(config), ragged_shape(config)
-        tiles = (config.tile_m, config.tile_n, config.tile_k)
-        assert all(size % tile == 0 and size % 8 == 0
-                   for size, tile in zip(aligned, tiles, strict=True))  # fmt: skip
-        assert all(size % tile or tile == 1 for size, tile in zip(ragged, tiles, strict=True))
 
 
 @both_compilers

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from grader.checks.trial import probe_large
+from grader.checks.probing import probe_large
 from grader.problems.matmul import Shape
 from grader.tests.simulated import (
     BODY_LINE,

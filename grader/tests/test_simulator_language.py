@@ -10,6 +10,7 @@ import pytest
 
 from grader.simulator import elf
 from grader.simulator.compiler import CONTRACT, INCLUDE, compile_kernel
+from grader.source import unions
 from grader.tests.simulated import (
     BODY_LINE,
     FINISH,
@@ -106,12 +107,117 @@ def test_a_float4_copy_is_one_read_and_one_write_of_16_bytes(family: str, tmp_pa
     text = PRELUDE + (
         "    reinterpret_cast<float4 *>(C)[col] = reinterpret_cast<const float4 *>(A)[col];\n}\n"
     )
+    assert accesses(family, text, tmp_path) == ["__tsan_read16", "__tsan_write16"]
+
+
+def accesses(family: str, text: str, folder: Path) -> list[str]:
+    """What the compiler makes of a kernel's accesses, in the order of its code."""
     device(family)  # skips without the compiler
     compiler = next(c for c in find_host_compilers() if c.family == family)
-    compile_kernel(compiler, (9, 0), text, tmp_path)
-    assembly = (tmp_path / "kernel.s").read_text()
+    compile_kernel(compiler, (9, 0), text, folder)
+    assembly = (folder / "kernel.s").read_text()
     body = assembly.split("\nmatmul_naive:")[1].split(".cfi_endproc")[0]
-    assert re.findall(r"__tsan_\w+", body) == ["__tsan_read16", "__tsan_write16"]
+    return re.findall(r"__tsan_\w+", body)
+
+
+# All of it is C++17, and nvcc takes it in device code.
+CLAIMS = """
+is_floating_point<float>::value && is_floating_point_v<const double> && !is_floating_point_v<int>
+is_integral_v<unsigned char> && !is_integral_v<float> && is_arithmetic_v<float>
+is_signed_v<int> && is_signed_v<float> && is_unsigned_v<unsigned> && !is_unsigned_v<int *>
+is_trivially_copyable_v<float4> && is_trivially_copyable_v<const float2[3]>
+is_trivially_copyable_v<Base> && is_trivial_v<Base> && is_standard_layout_v<Base>
+is_same_v<decay_t<const float &>, float> && is_same_v<decay_t<int (&)[3]>, int *>
+is_same_v<remove_cv_t<const volatile int>, int> && is_same_v<remove_reference_t<int &&>, int>
+is_same_v<remove_pointer_t<const float *const>, const float>
+is_same_v<remove_extent_t<float[3][4]>, float[4]>
+is_same_v<remove_all_extents_t<float[3][4]>, float>
+is_same_v<conditional_t<sizeof(int) == 4, int, long>, int>
+is_same_v<common_type_t<char, float, double>, double> && is_same_v<make_unsigned_t<int>, unsigned>
+is_same_v<add_pointer_t<int &>, int *> && is_same_v<add_const_t<int>, const int>
+is_pointer_v<int *const> && is_array_v<int[2]> && is_reference_v<int &> && is_const_v<const int>
+extent_v<float[16][17]> == 16 && extent_v<float[16][17], 1> == 17 && rank_v<float[16][17]> == 2
+is_base_of_v<Base, Derived> && is_convertible_v<int, float> && !is_convertible_v<Base, int>
+is_enum_v<Short> && is_same_v<underlying_type_t<Short>, short> && is_class_v<Base>
+conjunction_v<true_type, is_void<void>> && disjunction_v<false_type, true_type>
+!negation_v<true_type> && integral_constant<int, 3>()() == 3
+numeric_limits<unsigned short>::max() == 65535 && numeric_limits<short>::min() == -32768
+numeric_limits<bool>::max() == true && numeric_limits<signed char>::lowest() == SCHAR_MIN
+numeric_limits<long long>::min() == LLONG_MIN && numeric_limits<size_t>::max() == SIZE_MAX
+numeric_limits<int>::max() == INT_MAX && numeric_limits<int>::lowest() == INT_MIN
+numeric_limits<float>::digits == 24 && numeric_limits<double>::digits == 53
+numeric_limits<const int>::digits == 31 && numeric_limits<unsigned>::digits10 == 9
+numeric_limits<double>::epsilon() > 0 && numeric_limits<float>::has_infinity
+!numeric_limits<Base>::is_specialized && !numeric_limits<float>::is_integer
+is_same_v<make_index_sequence<3>, index_sequence<0, 1, 2>>
+is_same_v<make_integer_sequence<int, 2>, integer_sequence<int, 0, 1>>
+is_same_v<index_sequence_for<int, float>, index_sequence<0, 1>>
+make_integer_sequence<int, 0>::size() == 0
+make_pair(1, 2.5f).second == 2.5f && pair(1, 2).first == 1
+UINT16_MAX == 65535 && USHRT_MAX == 65535 && ULONG_MAX > UINT_MAX && CHAR_MIN <= 0
+"""
+
+
+@both_compilers
+def test_the_library_for_types_and_limits_says_what_the_standard_says(family: str) -> None:
+    headers = ("climits", "cstdint", "limits", "type_traits", "utility")
+    before = "".join(f"#include <{header}>\n" for header in headers)
+    before += "struct Base { int i; }; struct Derived : Base {}; enum Short : short { zero };\n"
+    before += "using namespace std;\n"
+    before += "".join(f'static_assert({claim}, "");\n' for claim in CLAIMS.strip().splitlines())
+    assert build(family, before + PRELUDE + FINISH).findings == ()
+
+
+UNION = "union Quad { float4 v; float f[4]; };\n"
+FOUR = "make_float4(1.0f, 2.0f, 3.0f, 4.0f)"
+
+
+@both_compilers
+@pytest.mark.parametrize(
+    "body",
+    [
+        f"Quad a = {{{FOUR}}}, b = a, c; c = b; if (c.f[2] != 3.0f) __trap();",
+        f"Quad a; a.v = {FOUR}; Quad b; b.v = a.v; float4 v = b.v; if (v.w != 4.0f) __trap();",
+        f"Quad a; *&a.v = {FOUR}; float4 &v = a.v; v.y = 7.0f; if (a.f[1] != 7.0f) __trap();",
+        f"Quad a; a.v = {FOUR}; auto f = [](float4 v) {{ return v.z; }};"
+        " if (f(a.v) != 3.0f) __trap();",
+        f"union alignas(16) {{ float4 v; float f[4]; }} a, b; a.v = {FOUR}; b = a;"
+        " if (b.f[3] != 4.0f) __trap();",
+        f"struct {{ union {{ float4 v; float f[4]; }}; int i; }} a, b; a.v = {FOUR}; b = a;"
+        " if (b.f[3] != 4.0f) __trap();",
+        "union { float2 half[2]; float f[4]; } a, b; a.half[1] = make_float2(5.0f, 6.0f); b = a;"
+        " if (b.f[3] != 6.0f) __trap();",
+        "union { float4 v = {1.0f, 2.0f}; float f[4]; } a; auto b = a; if (b.f[1] != 2) __trap();",
+        f"__shared__ Quad tile[4]; if (tx + ty == 0) tile[1].v = {FOUR}; __syncthreads();"
+        " Quad a = tile[1]; if (a.f[3] != 4.0f) __trap();",
+    ],
+)
+def test_a_union_of_a_vector_and_its_elements_can_be_copied(family: str, body: str) -> None:
+    result = run(family, f"    {body}", before=UNION)
+    assert result.findings == ()
+    assert result.images
+
+
+@both_compilers
+def test_a_vector_in_a_union_is_one_access_of_16_bytes(family: str, tmp_path: Path) -> None:
+    text = UNION + PRELUDE
+    text += "    Quad a;\n    a.v = reinterpret_cast<const float4 *>(A)[col];\n"
+    text += "    reinterpret_cast<float4 *>(C)[col] = a.v;\n}\n"
+    assert accesses(family, text, tmp_path) == ["__tsan_read16", "__tsan_write16"]
+
+
+def test_a_copy_of_such_a_union_is_one_access_of_16_bytes(tmp_path: Path) -> None:
+    text = UNION + PRELUDE
+    text += "    Quad a = reinterpret_cast<const Quad *>(A)[col];\n"
+    text += "    C[col] = a.f[0] + a.f[1] * a.f[2] + a.f[3];\n}\n"
+    assert accesses("g++", text, tmp_path) == ["__tsan_read16", "__tsan_write4"]
+
+
+def test_only_the_members_of_unions_change() -> None:
+    plain = "float4 a; union Quad q = {float4()}; void f(union Quad *, float4); float4 u; "
+    inner = "union __attribute__((aligned(16))) Quad { struct { NAME lo, hi; } s; NAME v; };"
+    text = '# 1 "kernel.cu"\n' + plain + inner + " float4 b;"
+    assert unions.mark(text.replace("NAME", "float4")) == text.replace("NAME", "sim_plain_float4")
 
 
 @both_compilers

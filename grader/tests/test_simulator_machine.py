@@ -113,9 +113,9 @@ def test_one_block_of_a_huge_shape_runs_on_memory_that_is_not_there() -> None:
         (cols // 16, rows // 16),
     )
     last = cols // 16 * (rows // 16) - 1
-    assert device("g++").probe_block(built, huge, last) == ()
+    assert device("g++").probe_block(built, huge, last).findings == ()
     short = dataclasses.replace(huge, operands=(huge.operands[0], huge.operands[1], c))
-    (found,) = device("g++").probe_block(built, short, last)
+    (found,) = device("g++").probe_block(built, short, last).findings
     assert (found.kind, found.facts["operand"]) == ("global_access", "C")
     assert right(built, SHAPE, launch("g++", built)) is False  # and ordinary launches still work
 

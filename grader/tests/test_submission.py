@@ -78,7 +78,7 @@ def test_crlf_line_ends_and_a_byte_order_mark_are_fine(tmp_path: Path) -> None:
         ("int x;".encode("utf-16"), "binary_file", {"encoding": "UTF-16"}),
         (b"int x;\n// f\xfcr\n", "invalid_utf8", {"line": 2, "byte": "0xfc"}),
         (b"\xef\xbb\xbf\n\n\xff", "invalid_utf8", {"line": 3, "byte": "0xff"}),
-        (b" " * LIMIT_BYTES + b"x", "file_too_large", {"bytes": 1_000_001, "limit": LIMIT_BYTES}),
+        (b" " * LIMIT_BYTES + b"x", "file_too_large", {"bytes": 250_001, "limit": LIMIT_BYTES}),
         (b"x" * 5_000_000, "file_too_large", {"bytes": 5_000_000, "limit": LIMIT_BYTES}),
     ],
     ids=lambda value: value if isinstance(value, str) else "",

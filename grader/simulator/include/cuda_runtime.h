@@ -65,11 +65,22 @@ constexpr int warpSize = 32;
 extern "C" {
 int printf(const char *format, ...) __attribute__((format(printf, 1, 2)));
 void *memcpy(void *to, const void *from, size_t bytes);
+void *memmove(void *to, const void *from, size_t bytes);
 void *memset(void *to, int value, size_t bytes);
 void sim_assertion_failed(const char *expression, int line) __attribute__((noreturn));
 void sim_trap() __attribute__((noreturn));
 long long sim_clock();
 }
+// A compiler expands these in place, where nobody sees them; calls of functions are checked.
+#define __builtin_memcpy(...) memcpy(__VA_ARGS__)
+#define __builtin_memmove(...) memmove(__VA_ARGS__)
+#define __builtin_memset(...) memset(__VA_ARGS__)
+#define __builtin_sincosf(...) sincosf(__VA_ARGS__)
+#define __builtin_sincos(...) sincos(__VA_ARGS__)
+#define __builtin_modff(...) modff(__VA_ARGS__)
+#define __builtin_modf(...) modf(__VA_ARGS__)
+#define __builtin_frexpf(...) frexpf(__VA_ARGS__)
+#define __builtin_frexp(...) frexp(__VA_ARGS__)
 static inline void __trap() { sim_trap(); }
 static inline long long clock64() { return sim_clock(); }
 static inline int clock() { return (int)sim_clock(); }

@@ -32,6 +32,25 @@ SIM_MATH2(fmax)
 SIM_MATH2(fmod)
 #undef SIM_MATH1
 #undef SIM_MATH2
+// Two results, one of them stored where the instrumentation sees it.
+#define SIM_TWO_RESULTS(type, f)                                                       \
+    static inline void sincos##f(type x, type *sine, type *cosine) {                   \
+        *sine = __builtin_sin##f(x);                                                   \
+        *cosine = __builtin_cos##f(x);                                                 \
+    }                                                                                  \
+    static inline type modf##f(type x, type *whole) {                                  \
+        type rest = __builtin_isinf(x) ? 0 : x - __builtin_trunc##f(x);                \
+        *whole = __builtin_trunc##f(x);                                                \
+        return __builtin_copysign##f(rest, x);                                         \
+    }                                                                                  \
+    static inline type frexp##f(type x, int *exponent) {                               \
+        bool plain = x != 0 && __builtin_isfinite(x);                                  \
+        *exponent = plain ? (int)__builtin_logb##f(x) + 1 : 0;                         \
+        return plain ? __builtin_scalbn##f(x, -(int)__builtin_logb##f(x) - 1) : x;     \
+    }
+SIM_TWO_RESULTS(float, f)
+SIM_TWO_RESULTS(double, )
+#undef SIM_TWO_RESULTS
 static inline float fmaf(float x, float y, float z) { return __builtin_fmaf(x, y, z); }
 static inline double fma(double x, double y, double z) { return __builtin_fma(x, y, z); }
 static inline float fma(float x, float y, float z) { return __builtin_fmaf(x, y, z); }
@@ -114,9 +133,7 @@ static inline unsigned int __brev(unsigned int x) {
 
 template <class to_type, class from_type> static inline to_type sim_same_bits(from_type value) {
     static_assert(sizeof(to_type) == sizeof(from_type), "same width");
-    to_type result;
-    __builtin_memcpy(&result, &value, sizeof result);
-    return result;
+    return __builtin_bit_cast(to_type, value);
 }
 static inline int __float_as_int(float x) { return sim_same_bits<int>(x); }
 static inline unsigned int __float_as_uint(float x) { return sim_same_bits<unsigned int>(x); }

@@ -4,8 +4,10 @@
 // Two barriers in two branches must stay two places.
 #ifdef __clang__
 #define SIM_PLACE __attribute__((nomerge))
+#define SIM_CONVERGENT __attribute__((nomerge, convergent))  // two calls must not become one
 #else
 #define SIM_PLACE
+#define SIM_CONVERGENT
 #endif
 
 extern "C" {
@@ -17,7 +19,9 @@ void sim_sync_warp(unsigned int mask);
 unsigned long long sim_shuffle(unsigned int mask, unsigned long long value, int lane_or_delta,
                                int width, int mode);
 unsigned int sim_ballot(unsigned int mask, int predicate);
-unsigned int __activemask();
+SIM_CONVERGENT unsigned int __activemask();
+// Between two iterations of a loop that is not unrolled; grader/source/loops.py puts it there.
+void sim_next_iteration();
 }
 enum { sim_shuffle_index, sim_shuffle_up, sim_shuffle_down, sim_shuffle_xor };
 
@@ -41,11 +45,14 @@ static inline value_type sim_shuffle_value(unsigned int mask, value_type value, 
                                            int mode) {
     static_assert(sizeof(value_type) == 4 || sizeof(value_type) == 8,
                   "__shfl_sync moves values of 4 or 8 bytes");
-    unsigned long long bits = 0;
-    __builtin_memcpy(&bits, &value, sizeof value);
-    bits = sim_shuffle(mask, bits, lane, width, mode);
-    __builtin_memcpy(&value, &bits, sizeof value);
-    return value;
+    if constexpr (sizeof(value_type) == 4) {
+        unsigned int bits = __builtin_bit_cast(unsigned int, value);
+        bits = (unsigned int)sim_shuffle(mask, bits, lane, width, mode);
+        return __builtin_bit_cast(value_type, bits);
+    } else {
+        unsigned long long bits = __builtin_bit_cast(unsigned long long, value);
+        return __builtin_bit_cast(value_type, sim_shuffle(mask, bits, lane, width, mode));
+    }
 }
 template <class value_type>
 static inline value_type __shfl_sync(unsigned int mask, value_type value, int lane, int width = 32) {

@@ -23,12 +23,7 @@ unsigned int sim_ballot(unsigned int mask, int predicate) {
 }
 
 unsigned int __activemask() {
-    int warp = sim::current / 32 * 32;
-    unsigned int mask = 0;
-    for (int lane = 0; lane < 32 && warp + lane < sim::thread_count; ++lane) {
-        if (sim::threads[warp + lane].state != sim::State::done) mask |= 1u << lane;
-    }
-    return mask;
+    return sim::ask_active_lanes(PC);
 }
 
 // The lane each mode reads from, as the CUDA programming guide defines it; lanes whose source

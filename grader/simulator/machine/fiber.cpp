@@ -4,7 +4,7 @@
 
 namespace sim {
 
-uintptr_t stacks_begin, stacks_end;
+uintptr_t stacks_begin, stacks_end, own_stack_begin, own_stack_bytes;
 
 namespace {
 size_t guard_bytes, stride;
@@ -30,6 +30,13 @@ void reserve_stacks() {
         protect((void *)(stacks_begin + index * stride), guard_bytes);
     }
 }
+
+void enter_stack(int index) {
+    own_stack_begin = stacks_begin + index * stride;
+    own_stack_bytes = stride;
+}
+
+int fiber_at(uintptr_t address) { return (int)((address - stacks_begin) / stride); }
 
 void *prepare_fiber(int index, void (*entry)()) {
     uintptr_t top = stacks_begin + guard_bytes + index * stride + stack_bytes;

@@ -18,33 +18,48 @@ size_t unwatched_shared_bytes;
 
 namespace {
 
-inline bool on_stack(uintptr_t address) { return address - stacks_begin < stacks_end - stacks_begin; }
-
 __attribute__((noinline)) void look_closely(const Access &access) {
     Place place = locate(access.address, access.bytes);
     if (place.region == Region::stack) return;
+    if (place.region == Region::literal && !access.write) return;
     bool may_happen = observe_bounds(access, place);
     may_happen = observe_alignment(access, place) && may_happen;
     observe_inputs(access, place);
     if (!may_happen) abort_launch();
     if (watched & watch_order) observe_order(access, place);
     if (watched & watch_counts) observe_counters(access, place);
+    if (watched & watch_stores) observe_stores(access, place);
 }
 
 // With observers on. `address` is aligned.
 __attribute__((noinline)) void follow(uintptr_t address, size_t bytes, size_t alignment, bool write,
                                       uintptr_t pc, bool is_volatile) {
-    if (on_stack(address)) return;
+    if (on_own_stack(address)) return;
     Access access{address, bytes, alignment, write, no_atomic, pc, is_volatile};
     Place place;
     if (!locate_common(address, bytes, write, place)) return look_closely(access);
     if (watched & watch_order) observe_order(access, place);
     if (watched & watch_counts) observe_counters(access, place);
+    if (watched & watch_stores) observe_stores(access, place);
 }
 
 __attribute__((noinline)) void look_closely(uintptr_t address, size_t bytes, size_t alignment,
                                             bool write, uintptr_t pc) {
     look_closely({address, bytes, alignment, write, no_atomic, pc});
+}
+
+// The widest pieces in which an access with these low bits of address and size can be made alike;
+// smaller than a word where it has to be made of different ones.
+size_t piece_width(uintptr_t bits) {
+    size_t width = bits & -bits;
+    return width == 0 || width > 16 ? 16 : width;
+}
+
+size_t piece_bytes(uintptr_t address, size_t left, size_t width) {
+    if (width >= 4) return width;
+    size_t piece = piece_width(address | 4);
+    while (piece > left) piece /= 2;
+    return piece;
 }
 
 }  // namespace
@@ -60,18 +75,38 @@ inline void access_fast(uintptr_t address, size_t bytes, size_t alignment, bool 
         if (offset < unwatched_shared_bytes && in_one_array(offset, bytes, alignment)) return;
         if (watching) return follow(address, bytes, alignment, write, pc, is_volatile);
         uint32_t index;
-        if (on_stack(address) || in_operand(address, bytes, write, index)) return;
+        if (on_own_stack(address) || in_operand(address, bytes, write, index)) return;
     }
     look_closely(address, bytes, alignment, write, pc);
 }
 
+// A struct, a copy of so many bytes: no piece is wider than 16 bytes, each is aligned to its width.
+void access_range(uintptr_t address, size_t bytes, bool write, uintptr_t pc, bool is_volatile) {
+    last_pc = pc;
+    if (on_own_stack(address) && on_own_stack(address + bytes - 1)) return;
+    size_t width = piece_width(address | bytes);
+    for (size_t done = 0; done < bytes;) {
+        size_t piece = piece_bytes(address + done, bytes - done, width);
+        look_closely({address + done, piece, piece, write, no_atomic, pc, is_volatile, done > 0});
+        done += piece;
+    }
+}
+
 // A type whose alignment is smaller than its size, or a vector at a place that g++ knows to be
 // unaligned: which of the two, the parent finds out from the source line.
-void access_unaligned(uintptr_t address, size_t bytes, bool write, uintptr_t pc) {
-    access_fast(address, bytes, 1, write, pc);
-    if ((bytes == 8 || bytes == 16) && address % bytes != 0) {
+void access_unaligned(uintptr_t address, size_t bytes, bool write, uintptr_t pc,
+                      bool is_volatile = false) {
+    if (address % bytes == 0) return access_fast(address, bytes, bytes, write, pc, is_volatile);
+    access_range(address, bytes, write, pc, is_volatile);
+    if (bytes == 8 || bytes == 16) {
         observe_unaligned({address, bytes, bytes, write, no_atomic, pc}, locate(address, bytes));
     }
+}
+
+// g++ takes a vector that it knows to be unaligned for so many bytes, too.
+void access_sized(uintptr_t address, size_t bytes, bool write, uintptr_t pc) {
+    bool vector = bytes == 8 || bytes == 16;
+    vector ? access_unaligned(address, bytes, write, pc) : access_range(address, bytes, write, pc);
 }
 
 void access_memory(uintptr_t address, size_t bytes, size_t alignment, bool write, uintptr_t pc,
@@ -93,10 +128,10 @@ void access_memory(uintptr_t address, size_t bytes, size_t alignment, bool write
         sim::access_unaligned((uintptr_t)p, bytes, true, PC);                              \
     }                                                                                      \
     void __tsan_unaligned_volatile_read##bytes(void *p) {                                  \
-        sim::access_unaligned((uintptr_t)p, bytes, false, PC);                             \
+        sim::access_unaligned((uintptr_t)p, bytes, false, PC, true);                       \
     }                                                                                      \
     void __tsan_unaligned_volatile_write##bytes(void *p) {                                 \
-        sim::access_unaligned((uintptr_t)p, bytes, true, PC);                              \
+        sim::access_unaligned((uintptr_t)p, bytes, true, PC, true);                        \
     }                                                                                      \
     void __tsan_volatile_read##bytes(void *p) {                                            \
         sim::access_fast((uintptr_t)p, bytes, bytes, false, PC, true);                     \
@@ -132,20 +167,16 @@ int64_t index_value(const TypeDescriptor &type, uintptr_t index) {
     return (int64_t)(index << (64 - width)) >> (64 - width);
 }
 
-size_t piece(size_t bytes, size_t done) { return bytes - done < 4 ? bytes - done : 4; }
-
 void *checked_move(void *to, const void *from, size_t bytes, uintptr_t pc) {
-    for (size_t done = 0; done < bytes; done += 4) {
-        sim::access_memory((uintptr_t)from + done, piece(bytes, done), 1, false, pc);
-        sim::access_memory((uintptr_t)to + done, piece(bytes, done), 1, true, pc);
-    }
+    if (bytes == 0) return to;
+    sim::access_range((uintptr_t)from, bytes, false, pc, false);
+    sim::access_range((uintptr_t)to, bytes, true, pc, false);
     return memmove(to, from, bytes);
 }
 
 void *checked_set(void *to, int value, size_t bytes, uintptr_t pc) {
-    for (size_t done = 0; done < bytes; done += 4) {
-        sim::access_memory((uintptr_t)to + done, piece(bytes, done), 1, true, pc);
-    }
+    if (bytes == 0) return to;
+    sim::access_range((uintptr_t)to, bytes, true, pc, false);
     return memset(to, value, bytes);
 }
 
@@ -158,10 +189,10 @@ SIM_ACCESS(4)
 SIM_ACCESS(8)
 SIM_ACCESS(16)
 void __tsan_read_range(void *p, size_t bytes) {
-    sim::access_unaligned((uintptr_t)p, bytes, false, PC);
+    sim::access_sized((uintptr_t)p, bytes, false, PC);
 }
 void __tsan_write_range(void *p, size_t bytes) {
-    sim::access_unaligned((uintptr_t)p, bytes, true, PC);
+    sim::access_sized((uintptr_t)p, bytes, true, PC);
 }
 void __tsan_init() {}
 void __tsan_func_entry(void *) {}
@@ -196,6 +227,8 @@ void *__tsan_memmove(void *to, const void *from, size_t bytes) {
 void *__tsan_memset(void *to, int value, size_t bytes) {
     return checked_set(to, value, bytes, PC);
 }
+void sim_next_iteration() { sim::count_iteration(); }
+
 void *sim_memmove(void *to, const void *from, size_t bytes) {
     return checked_move(to, from, bytes, PC);
 }

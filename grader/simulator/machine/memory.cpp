@@ -13,8 +13,9 @@ Reach reaches[max_operands];
 Variable globals[max_globals];
 uint32_t global_count;
 uintptr_t shared_begin, shared_end;
-uint8_t *shared_owner;
+uint16_t *shared_owner;
 Variable shared_variables[max_variables];
+uint32_t shared_variable_count;
 
 namespace {
 
@@ -29,12 +30,17 @@ int dynamic_variable = -1;
 
 void own_words(int variable, uint64_t bytes) {
     const Variable &array = shared_variables[variable];
-    memset(shared_owner + array.offset / 4, variable + 1, (bytes + 3) / 4);
+    uint16_t *owner = shared_owner + array.offset / 4;
+    for (uint64_t word = 0; word < (bytes + 3) / 4; ++word) {
+        owner[word] = (uint16_t)(variable + 1);
+    }
 }
 
 }  // namespace
 
 extern "C" thread_local char sim_shared_anchor[];
+// Between the two lies what a program only reads; the linker and the C library define them.
+extern "C" const char etext[], __data_start[];
 
 void reserve_memory(const Hello &hello) {
     for (int index = 0; index < max_operands; ++index) {
@@ -44,9 +50,10 @@ void reserve_memory(const Hello &hello) {
     }
     shared_begin = (uintptr_t)&sim_shared_anchor[0] - hello.anchor_offset;
     shared_end = shared_begin + hello.shared_bytes;
-    shared_owner = (uint8_t *)reserve(hello.shared_bytes / 4 + 16);
+    shared_owner = (uint16_t *)reserve((hello.shared_bytes / 4 + 16) * sizeof *shared_owner);
     global_count = hello.global_count;
     memcpy(globals, hello.globals, sizeof globals);
+    shared_variable_count = hello.variable_count;
     for (uint32_t index = 0; index < hello.variable_count; ++index) {
         shared_variables[index] = hello.variables[index];
         if (hello.variables[index].offset == hello.dynamic_offset) {
@@ -62,7 +69,8 @@ void set_dynamic_shared(uint32_t bytes) {
     own_words(dynamic_variable, bytes);
     const Variable &array = shared_variables[dynamic_variable];
     size_t used = (bytes + 3) / 4;
-    memset(shared_owner + array.offset / 4 + used, 0, array.bytes / 4 - used);
+    memset(shared_owner + array.offset / 4 + used, 0,
+           (array.bytes / 4 - used) * sizeof *shared_owner);
 }
 
 bool place_operands(const Request &request) {
@@ -95,10 +103,12 @@ void forget_operands() {
 }
 
 void poison_shared(uint32_t pattern) {
-    for (const Variable &array : shared_variables) {
-        uint8_t *owner = shared_owner + array.offset / 4;
+    for (uint32_t index = 0; index < shared_variable_count; ++index) {
+        const Variable &array = shared_variables[index];
+        uint16_t *owner = shared_owner + array.offset / 4;
         uint32_t *words = (uint32_t *)(shared_begin + array.offset);
-        for (size_t word = 0; word < array.bytes / 4 && owner[word]; ++word) words[word] = pattern;
+        size_t count = (array.bytes + 3) / 4;  // a gap follows the last byte of each
+        for (size_t word = 0; word < count && owner[word]; ++word) words[word] = pattern;
     }
 }
 
@@ -106,7 +116,7 @@ Place locate(uintptr_t address, size_t bytes) {
     if (address >= shared_begin && address < shared_end) {
         size_t word = (address - shared_begin) / 4;
         size_t last = (address + bytes - 1 - shared_begin) / 4;
-        uint8_t owner = shared_owner[word];
+        uint16_t owner = shared_owner[word];
         if (owner && last < (shared_end - shared_begin) / 4 && shared_owner[last] == owner) {
             uint32_t variable = owner - 1u;
             return {Region::shared, variable,
@@ -114,7 +124,10 @@ Place locate(uintptr_t address, size_t bytes) {
         }
         return {Region::shared_gap, 0, (int64_t)(address - shared_begin)};
     }
-    if (address >= stacks_begin && address < stacks_end) return {Region::stack, 0, 0};
+    if (on_own_stack(address)) return {Region::stack, 0, 0};
+    if (address >= stacks_begin && address < stacks_end) {
+        return {Region::other_stack, (uint32_t)fiber_at(address), 0};
+    }
     for (uint32_t index = 0; index < operand_count; ++index) {
         const Operand &operand = operands[index];
         int64_t offset = (int64_t)(address - operand.begin);
@@ -133,6 +146,9 @@ Place locate(uintptr_t address, size_t bytes) {
         if (address >= begin && address + bytes <= begin + globals[index].bytes) {
             return {Region::variable, index, (int64_t)(address - begin)};
         }
+    }
+    if (address >= (uintptr_t)etext && address + bytes <= (uintptr_t)__data_start) {
+        return {Region::literal, 0, 0};
     }
     return {Region::nowhere, 0, (int64_t)address};
 }

@@ -19,8 +19,9 @@ extern uint32_t operand_count;
 extern Variable globals[max_globals];
 extern uint32_t global_count;
 extern uintptr_t shared_begin, shared_end;
-extern uint8_t *shared_owner;  // a byte for each word of the shared block: variable + 1, or 0
+extern uint16_t *shared_owner;  // a number for each word of the shared block: variable + 1, or 0
 extern Variable shared_variables[max_variables];
+extern uint32_t shared_variable_count;
 
 void reserve_memory(const Hello &hello);
 // Places the operands of a request; false when one does not fit its arena.
@@ -29,10 +30,14 @@ void set_dynamic_shared(uint32_t bytes);
 void poison_shared(uint32_t pattern);
 void forget_operands();
 
-enum class Region : uint8_t { operand, guard, shared, shared_gap, stack, variable, nowhere };
+// `stack`: of the running thread; `other_stack`: local memory of another one. `literal`: what a
+// compiler keeps of a text's own constants; only to be read.
+enum class Region : uint8_t {
+    operand, guard, shared, shared_gap, stack, other_stack, variable, literal, nowhere
+};
 struct Place {
     Region region;
-    uint32_t index;      // operand or variable number
+    uint32_t index;      // operand, variable or thread number
     int64_t offset;      // bytes from its start
 };
 Place locate(uintptr_t address, size_t bytes);
@@ -50,7 +55,7 @@ extern Reach reaches[max_operands];
 inline bool in_one_array(uintptr_t offset, size_t bytes, size_t alignment) {
     // Behind the owners of the block's words lie a few zeros.
     if (bytes > 32 && shared_end - shared_begin - offset < bytes) return false;
-    uint8_t owner = shared_owner[offset / 4];
+    uint16_t owner = shared_owner[offset / 4];
     bool one_word = bytes <= 4 && alignment >= bytes;
     return owner && (one_word || owner == shared_owner[(offset + bytes - 1) / 4]);
 }

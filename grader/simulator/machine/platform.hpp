@@ -36,6 +36,15 @@ bool write_fully(int descriptor, const void *from, size_t bytes);
 bool enter_sandbox();
 // The name of a common system call, or null.
 const char *system_call_name(long number);
-[[noreturn]] void quit(int status);
+// How the process ends; grader/simulator/ending.py knows the numbers.
+enum Ending : int {
+    said_all = 0,
+    broken_pipe = 2,
+    no_memory = 3,
+    own_fault = 4,       // outside of a launch
+    misunderstood = 5,   // what the parent asked
+    signalled = 6,       // by another process
+};
+[[noreturn]] void quit(Ending ending);
 
 }  // namespace sim

@@ -13,6 +13,7 @@ namespace sim {
 namespace {
 
 void (*fault_handler)(const Fault &);
+pid_t own;
 
 uintptr_t program_counter(const ucontext_t *context) {
 #if defined(__x86_64__)
@@ -35,11 +36,15 @@ const char *signal_name(int signal) {
     }
 }
 
+// A kernel that may make no system calls cannot send itself a signal; one that may is itself.
+bool sent_by_another(const siginfo_t *info) { return info->si_code <= 0 && info->si_pid != own; }
+
 void on_signal(int signal, siginfo_t *info, void *context) {
+    if (sent_by_another(info)) quit(signalled);
     fault_handler({signal, signal_name(signal), (uintptr_t)info->si_addr,
                    program_counter((const ucontext_t *)context), signal == SIGPROF,
                    signal == SIGSYS ? info->si_syscall : -1});
-    quit(1);
+    quit(own_fault);
 }
 
 }  // namespace
@@ -53,7 +58,7 @@ void *reserve(size_t bytes) {
     if (memory == MAP_FAILED) {
         const char text[] = "the simulator's worker could not reserve memory\n";
         write_fully(2, text, sizeof text - 1);
-        quit(3);
+        quit(no_memory);
     }
     protect(memory, page);
     protect((char *)memory + page + inside, page);
@@ -67,6 +72,7 @@ void discard(void *begin, size_t bytes) { madvise(begin, bytes, MADV_DONTNEED); 
 void on_fault(void (*handler)(const Fault &)) {
     constexpr size_t handler_stack_bytes = 64 * 1024;
     fault_handler = handler;
+    own = getpid();
     stack_t stack{};
     stack.ss_sp = reserve(handler_stack_bytes);
     stack.ss_size = handler_stack_bytes;
@@ -111,6 +117,6 @@ bool write_fully(int descriptor, const void *from, size_t bytes) {
     return true;
 }
 
-void quit(int status) { _exit(status); }
+void quit(Ending ending) { _exit(ending); }
 
 }  // namespace sim

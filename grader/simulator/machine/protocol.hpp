@@ -5,13 +5,16 @@
 
 namespace sim {
 
-constexpr uint32_t protocol_version = 4;
+constexpr uint32_t protocol_version = 5;
 constexpr int max_operands = 8;
 constexpr int max_scalars = 8;
-constexpr int max_variables = 64;
-constexpr int max_globals = 256;
+// More than any kernel has that is written by hand; the parent runs none that has more.
+constexpr int max_variables = 1024;
+constexpr int max_globals = 1024;
+// Of one block: a tile of 256 x 256, each element stored twice.
+constexpr int max_stored_pieces = 1 << 17;
 constexpr int max_line_rows = 1 << 16;
-constexpr int max_counter_rows = 512;
+constexpr int max_counter_rows = 4096;
 
 struct Variable {
     uint64_t offset, bytes;
@@ -42,7 +45,7 @@ struct Request {
     uint64_t ticket;  // drawn for this request: only what repeats it is an answer
 };
 
-enum Watch : uint32_t { watch_order = 1, watch_counts = 2 };
+enum Watch : uint32_t { watch_order = 1, watch_counts = 2, watch_stores = 4 };
 
 // What a kernel may do with an operand; without `writable` it is an input, `unset` ones are outputs
 // that hold nothing when the launch begins.
@@ -69,6 +72,10 @@ struct CounterRow {  // one kind of access on one source line
     int32_t worst_block_x, worst_block_y, worst_block_z;
     uint32_t worst_active;
     uint32_t worst_offset[32];
+};
+
+struct StoredPiece {  // one store of a lane to an output: bytes from its start, how many, where
+    uint64_t offset, bytes, pc;
 };
 
 enum Status : uint32_t { finished, aborted, timed_out, crashed };
@@ -98,6 +105,8 @@ enum Kind : uint32_t {
     index_overflow,
     repeated_store,  // two blocks stored the same value to one element of the output
     system_call,     // that was forbidden
+    foreign_local,   // local memory of another thread
+    print_format,    // what a GPU's printf does not know
 };
 
 struct RawFinding {
@@ -119,6 +128,8 @@ struct Response {
     uint32_t counter_row_count;
     uint32_t confined;  // whether system calls are forbidden here
     uint64_t barriers;
+    uint64_t uncounted;  // accesses for which the counters had no room
+    uint64_t stored;     // pieces stored; those there was room for follow the counters
     uint64_t image_words[max_operands];
     uint64_t pc;       // where the processor was when the kernel was stopped, perhaps in our code
     uint64_t last_pc;  // the kernel's last access

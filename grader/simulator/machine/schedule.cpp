@@ -81,6 +81,7 @@ void run_kernel() {
 
 void resume(int thread) {
     current = thread;
+    enter_stack(thread);
     threadIdx = triple_of((uint64_t)thread, blockDim);
     sim_switch(&scheduler_stack, threads[thread].stack_pointer);
 }
@@ -148,6 +149,29 @@ bool release_lanes() {
     return released;
 }
 
+// Lanes that ask who is active are told of all that came to the same call: as many of a warp as
+// there can be, which is what converged lanes see on a GPU.
+bool release_active() {
+    bool released = false;
+    for (int first = 0; first < thread_count; ++first) {
+        if (threads[first].state != State::asks_active) continue;
+        int warp = first / warp_lanes * warp_lanes;
+        uint32_t active = 0;
+        for (int lane = 0; lane < warp_lanes && warp + lane < thread_count; ++lane) {
+            const Thread &other = threads[warp + lane];
+            bool here = other.state == State::asks_active && other.pc == threads[first].pc;
+            if (here) active |= 1u << lane;
+        }
+        for (int lane = 0; lane < warp_lanes; ++lane) {
+            if (!(active >> lane & 1u)) continue;
+            threads[warp + lane].ballot = active;
+            threads[warp + lane].state = State::ready;
+        }
+        released = true;
+    }
+    return released;
+}
+
 void report_deadlock() {
     int waiting = 0, stuck = -1, other = -1;
     for (int index = 0; index < thread_count; ++index) {
@@ -195,7 +219,7 @@ bool run_block() {
             resume(thread);
             if (abort_requested) return false;
         }
-        if (ran || release_lanes() || release_barrier()) continue;
+        if (ran || release_lanes() || release_active() || release_barrier()) continue;
         for (int index = 0; index < thread_count; ++index) {
             if (threads[index].state == State::done) continue;
             report_deadlock();
@@ -233,9 +257,11 @@ Status run_grid(const Request &request) {
     set_dynamic_shared(request.dynamic_shared);
     watched = request.watch;
     watching = watched != 0;
-    unwatched_shared_bytes = watching ? 0 : shared_end - shared_begin;
+    bool shared_too = watched & (watch_order | watch_counts);
+    unwatched_shared_bytes = shared_too ? 0 : shared_end - shared_begin;
     begin_order_launch(watched & watch_order);
     begin_counters_launch(watched & watch_counts);
+    begin_stores_launch();
     for (uint32_t index = 0; index < operand_count; ++index) {
         operand_pointers[index] = (void *)operands[index].begin;
     }
@@ -264,6 +290,14 @@ void wait_for_lanes(uint32_t mask, uintptr_t pc) {
     self.mask = mask;
     self.pc = pc;
     yield();
+}
+
+uint32_t ask_active_lanes(uintptr_t pc) {
+    Thread &self = threads[current];
+    self.state = State::asks_active;
+    self.pc = pc;
+    yield();
+    return self.ballot;
 }
 
 void let_others_run() { yield(); }

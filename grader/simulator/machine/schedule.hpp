@@ -11,7 +11,7 @@ struct Position {
     int32_t thread[3], block[3];  // x, y, z
 };
 
-enum class State : uint8_t { ready, at_barrier, at_warp, done };
+enum class State : uint8_t { ready, at_barrier, at_warp, asks_active, done };
 
 struct Thread {
     void *stack_pointer;
@@ -23,7 +23,7 @@ struct Thread {
     unsigned long long value;   // what it brings to a shuffle
     // Handed over when the wait ends, so that a partner that runs ahead cannot change it:
     int votes;                  // true predicates of the block
-    uint32_t ballot;            // lanes with a true predicate
+    uint32_t ballot;            // lanes with a true predicate, or active ones
     unsigned long long received;
 };
 
@@ -45,6 +45,8 @@ int wait_at_barrier(int predicate, uintptr_t pc);
 // Wait for the lanes of `mask`. What the thread brings and wants is set before, what it gets is
 // there afterwards.
 void wait_for_lanes(uint32_t mask, uintptr_t pc);
+// The lanes of the warp that come to the same call, when no thread can run on without it.
+uint32_t ask_active_lanes(uintptr_t pc);
 // Let other threads run first.
 void let_others_run();
 // End this launch at once: an access that would harm the worker, a trap, a failed assertion.

@@ -1,8 +1,10 @@
 // The worker: allocates, then reads launches on its input and writes what happened on its output.
+#include <algorithm>
 #include <cstring>
 
 #include "../observers/counters.hpp"
 #include "../observers/observers.hpp"
+#include "../observers/stores.hpp"
 #include "fiber.hpp"
 #include "findings.hpp"
 #include "instrumentation.hpp"
@@ -32,6 +34,9 @@ void respond(Status status, uintptr_t pc) {
     response.operand_count = images ? operand_count : 0;
     response.counter_row_count = status == finished ? counter_row_count : 0;
     response.barriers = barrier_count;
+    response.uncounted = uncounted;
+    response.stored = status == finished ? stored_piece_count : 0;
+    uint64_t stored = std::min<uint64_t>(response.stored, max_stored_pieces);
     response.pc = pc;
     response.last_pc = last_pc;
     Position at = position();
@@ -43,21 +48,22 @@ void respond(Status status, uintptr_t pc) {
     bool sent = write_fully(results, &response, sizeof response) &&
                 write_fully(results, findings, finding_count * sizeof(RawFinding)) &&
                 write_fully(results, output, output_bytes) &&
-                write_fully(results, counter_rows, response.counter_row_count * sizeof(CounterRow));
+                write_fully(results, counter_rows, response.counter_row_count * sizeof(CounterRow)) &&
+                write_fully(results, stored_pieces, stored * sizeof(StoredPiece));
     for (uint32_t index = 0; sent && index < response.operand_count; ++index) {
         sent = write_fully(results, (void *)operands[index].image_begin,
                            response.image_words[index] * 4);
     }
-    if (!sent) quit(2);
+    if (!sent) quit(broken_pipe);
 }
 
 // Sends what is known so far and ends: after a crash nothing in this process can be trusted.
 void on_worker_fault(const Fault &fault) {
-    if (!launching) quit(4);
+    if (!launching) quit(own_fault);
     launching = false;
     if (fault.timeout) {
         respond(timed_out, fault.pc);
-        quit(0);
+        quit(said_all);
     }
     bool overflow = fiber_of_guard(fault.address) >= 0;
     Kind kind = fault.system_call >= 0 ? system_call : overflow ? stack_overflow : fatal_signal;
@@ -69,7 +75,7 @@ void on_worker_fault(const Fault &fault) {
         finding->pc_other = last_pc;  // where the kernel was when it happened in our code
     }
     respond(crashed, fault.pc);
-    quit(0);
+    quit(said_all);
 }
 
 bool read_lines() {
@@ -93,20 +99,20 @@ bool read_images() {
 
 int main() {
     static Hello hello;
-    if (!read_fully(input, &hello, sizeof hello) || hello.version != protocol_version) return 5;
+    if (!read_fully(input, &hello, sizeof hello) || hello.version != protocol_version) return misunderstood;
     reserve_stacks();
     reserve_memory(hello);
     on_fault(on_worker_fault);
     bool first = true;
     while (read_fully(input, &request, sizeof request)) {
-        if (request.version != protocol_version || !place_operands(request)) return 5;
+        if (request.version != protocol_version || !place_operands(request)) return misunderstood;
         if (first) {
             reserve_order();
             reserve_occurrences();
             confined = enter_sandbox();
             first = false;
         }
-        if (!read_lines() || (!request.sparse && !read_images())) return 5;
+        if (!read_lines() || (!request.sparse && !read_images())) return misunderstood;
         finding_count = 0;
         forget_output();
         last_pc = 0;
@@ -118,5 +124,5 @@ int main() {
         respond(status, 0);
         if (request.sparse) forget_operands();
     }
-    return 0;
+    return said_all;
 }

@@ -1,5 +1,8 @@
 // Accesses outside the matrices, outside shared arrays, and array indices beyond the type.
+#include <cstring>
+
 #include "../machine/findings.hpp"
+#include "../machine/schedule.hpp"
 #include "observers.hpp"
 
 namespace sim {
@@ -29,6 +32,18 @@ bool observe_bounds(const Access &access, const Place &place) {
         case Region::shared_gap:
             fill(report(shared_access, access.pc, 0), access, place.offset);
             return true;
+        case Region::literal:
+            fill(report(wild_access, access.pc, 0), access, 0);
+            return false;
+        case Region::other_stack: {
+            RawFinding *finding = report(foreign_local, access.pc, 0);
+            fill(finding, access, 0);
+            if (finding && (int)place.index < thread_count) {
+                Position at = position_of((int)place.index);
+                memcpy(finding->other, at.thread, sizeof at.thread);
+            }
+            return false;
+        }
         case Region::nowhere:
             if (place.index > 0) {  // far outside, yet nearest to this operand
                 fill(report(global_access, access.pc, place.index - 1), access, place.offset);

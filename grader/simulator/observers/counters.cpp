@@ -18,7 +18,7 @@ namespace sim {
 
 CounterRow counter_rows[max_counter_rows];
 uint32_t counter_row_count;
-uint64_t barrier_count;
+uint64_t barrier_count, uncounted;
 LineRow line_rows[max_line_rows];
 uint32_t line_row_count;
 
@@ -28,13 +28,14 @@ constexpr int max_warps = max_fibers / warp_lanes;
 
 bool volatile_row[max_counter_rows];
 
-struct Turn {  // how often a thread has been at a row since the last barrier
+struct Turn {  // how often a thread has been at a row, or a loop's end, since the last barrier
     uint32_t window, count;
 };
 
 bool counting;
 Track *tracks[max_warps][max_counter_rows];
 Turn turns[max_counter_rows][max_fibers];  // a block's threads run in turn: neighbours in memory
+Turn iterations[max_fibers];
 uint32_t window[max_warps];
 
 struct Cached {
@@ -141,6 +142,7 @@ WarpAccess warp_access(const CounterRow &row, const Group &group, uint32_t bytes
 void count_merged(CounterRow &row, Track &track) {
     uint32_t count;
     Load *loads = merge_loads(track, row.bytes, &count);
+    if (!loads) uncounted += track.count;
     for (uint32_t index = 0; loads && index < count; ++index) {
         add_merged(row, warp_access(row, *loads[index].group, loads[index].bytes));
     }
@@ -188,7 +190,7 @@ void flush_warp(int warp) {
         uint32_t counts[warp_lanes];
         if (!count_turns(warp, index, counts)) {
             counter_rows[index].approximate = 1;
-            realign(*track, counts);
+            if (!realign(*track, counts)) uncounted += track->count;
         }
         count_track(counter_rows[index], *track, warp);
         tracks[warp][index] = nullptr;
@@ -203,7 +205,7 @@ int warps() { return (thread_count + warp_lanes - 1) / warp_lanes; }
 void begin_counters_launch(bool count) {
     counting = count;
     counter_row_count = 0;
-    barrier_count = 0;
+    barrier_count = uncounted = 0;
     if (!count) return;
     forget_occurrences();
     memset(cache, 0, sizeof cache);
@@ -212,16 +214,15 @@ void begin_counters_launch(bool count) {
 }
 
 void observe_counters(const Access &access, const Place &place) {
-    // Not a whole element: a piece of a memcpy.
-    size_t low_bits = access.bytes - 1;
-    bool power = (access.bytes & low_bits) == 0;
-    if (!power || (access.address & low_bits) != 0) return;  // `%` by a variable is slow
     if (place.region != Region::shared && place.region != Region::operand &&
         place.region != Region::variable) {
         return;
     }
     int row = find_row(access, place);
-    if (row < 0) return;
+    if (row < 0) {
+        ++uncounted;
+        return;
+    }
     if (access.atomic) {  // what it costs depends on more than addresses
         ++counter_rows[row].words;
         return;
@@ -231,16 +232,28 @@ void observe_counters(const Access &access, const Place &place) {
     if (turn.window != window[warp]) turn = {window[warp], 0};
     Track *&track = tracks[warp][row];
     if (!track) track = take_track();
-    Group *group = !track                      ? nullptr
-                   : turn.count < track->count ? group_at(*track, turn.count)
-                                               : add_group(*track);
+    Group *group = nullptr;
+    if (track && turn.count < track->count) {
+        group = group_at(*track, turn.count);
+    } else if (track && (group = add_group(*track))) {
+        const Turn &iteration = iterations[current];
+        group->iteration = iteration.window == window[warp] ? iteration.count : 0;
+    }
     if (!group) {
-        counter_rows[row].approximate = 1;
+        ++uncounted;
         return;
     }
     group->active |= 1u << lane;
     group->offset[lane] = (uint32_t)place.offset;
     ++turn.count;
+}
+
+void count_iteration() {
+    if (!counting) return;
+    uint32_t now = window[current / warp_lanes];
+    Turn &iteration = iterations[current];
+    if (iteration.window != now) iteration = {now, 0};
+    ++iteration.count;
 }
 
 void count_block_barrier() {

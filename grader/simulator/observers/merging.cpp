@@ -13,7 +13,7 @@ constexpr uint32_t merge_reach = 1024;
 constexpr uint32_t repeat_reach = 16;
 
 bool follows(const Group &first, const Group &next, uint32_t distance) {
-    if (first.active != next.active) return false;
+    if (first.active != next.active || first.iteration != next.iteration) return false;
     for (int lane = 0; lane < warp_lanes; ++lane) {
         if (!(first.active >> lane & 1u)) continue;
         if (next.offset[lane] != first.offset[lane] + distance) return false;
@@ -32,8 +32,8 @@ bool repeats(Track &track, uint32_t number) {
     const Group &group = *group_at(track, number);
     for (uint32_t back = 1; back <= std::min(number, repeat_reach); ++back) {
         const Group &before = *group_at(track, number - back);
-        if (group.offset[0] != before.offset[0]) continue;
-        if (memcmp(&group, &before, sizeof group) == 0) return true;
+        if (group.offset[0] != before.offset[0] || group.active != before.active) continue;
+        if (memcmp(group.offset, before.offset, sizeof group.offset) == 0) return true;
     }
     return false;
 }

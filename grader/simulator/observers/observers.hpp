@@ -17,6 +17,7 @@ struct Access {
     Atomic atomic;
     uintptr_t pc;
     bool is_volatile = false;  // made as it is written, never merged with others
+    bool continues = false;    // a further piece of what one instruction does
 };
 
 // bounds.cpp: outside A, B, C and the shared arrays. False when the access must not happen.
@@ -45,9 +46,13 @@ void observe_warp_sync(int warp, uint32_t lanes);
 void reserve_occurrences();
 void begin_counters_launch(bool count);
 void observe_counters(const Access &access, const Place &place);
+void count_iteration();  // the running thread's, of a loop that is not unrolled
 void count_block_barrier();
 void count_warp_sync(int first_thread, uint32_t lanes);
 void count_block_end();
+// stores.cpp: what a block stores to the outputs.
+void begin_stores_launch();
+void observe_stores(const Access &access, const Place &place);
 // barrier.cpp: a barrier about to open: did all threads come, and to the same one?
 void observe_barrier(int thread_count);
 

@@ -87,11 +87,11 @@ Group *add_group(Track &track) {
     return group;
 }
 
-void realign(Track &track, const uint32_t *counts) {
+bool realign(Track &track, const uint32_t *counts) {
     uint32_t *own = (uint32_t *)take(track.count * sizeof(uint32_t));
     uint32_t *longest = (uint32_t *)take(track.count * sizeof(uint32_t));
     uint32_t *numbers = (uint32_t *)take(track.count * sizeof(uint32_t));
-    if (!own || !longest || !numbers) return;
+    if (!own || !longest || !numbers) return false;
     int most = (int)(std::max_element(counts, counts + warp_lanes) - counts);
     for (uint32_t at = 0; at < counts[most]; ++at) longest[at] = group_at(track, at)->offset[most];
     Lane reference{longest, counts[most]};
@@ -109,6 +109,7 @@ void realign(Track &track, const uint32_t *counts) {
             group_at(track, numbers[at])->offset[index] = own[at];
         }
     }
+    return true;
 }
 
 }  // namespace sim

@@ -11,6 +11,7 @@ namespace sim {
 struct Group {  // one access of a warp
     uint32_t active;
     uint32_t offset[warp_lanes];
+    uint32_t iteration;  // of loops that are not unrolled: no compiler merges loads of two
 };
 
 constexpr uint32_t group_chunk = 64;   // occurrences
@@ -37,8 +38,8 @@ inline Group *group_at(Track &track, uint32_t number) {
 
 // Lanes that skipped some of the occurrences, `counts` of which each lane has, are moved to those of
 // the lane that has most: the ones at the same distance from it in memory. A lane for which that
-// fails keeps its n-th access with the n-th of the others.
-void realign(Track &track, const uint32_t *counts);
+// fails keeps its n-th access with the n-th of the others. False when memory is short.
+bool realign(Track &track, const uint32_t *counts);
 
 struct Load {
     Group *group;
@@ -46,7 +47,7 @@ struct Load {
 };
 
 // The loads of `bytes` bytes as nvcc makes them where it can: neighbouring scalar loads of each lane
-// taken together, and one that follows its like closely left out. Null when memory is short.
+// of one iteration taken together, and one that follows its like closely left out. Null when memory is short.
 Load *merge_loads(Track &track, uint32_t bytes, uint32_t *count);
 
 }  // namespace sim

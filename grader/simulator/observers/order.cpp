@@ -8,7 +8,6 @@
 
 #include "../machine/fiber.hpp"
 #include "../machine/findings.hpp"
-#include "../machine/platform.hpp"
 #include "../machine/schedule.hpp"
 #include "observers.hpp"
 #include "order_words.hpp"
@@ -23,9 +22,6 @@ namespace {
 
 constexpr int warp_lanes = 32;
 
-Table shared_table, operand_tables[max_operands], global_tables[max_globals];
-Table *tables[1 + max_operands + max_globals];  // those of this launch
-int table_count;
 bool active;
 uint32_t block_run, launch_begin;  // numbers of block runs; they never repeat in one worker
 uint32_t epoch;
@@ -34,53 +30,13 @@ uint32_t known[max_fibers][warp_lanes];  // [thread][lane]: the lane's clock tha
 // Storing the value that is already there harms nobody: such a write is judged after it happened.
 struct Doubt {
     uintptr_t address;
+    uint32_t bytes;  // 1 or 4
     uint32_t before;
     RawFinding finding;
 };
-constexpr int max_doubts = 4;  // words of one access
+constexpr int max_doubts = 1 << 16;  // words of one access: a struct may fill shared memory
 Doubt doubts[max_doubts];
 int doubt_count;
-
-// Address space for the tables of outputs: that of a contract's C, and of further ones. What is
-// larger is not watched.
-constexpr size_t most_output_words = (size_t)1 << 27, most_further_words = (size_t)1 << 24;
-constexpr uint32_t contract_output = 2;
-
-size_t room_of_shared() { return (shared_end - shared_begin) / 4 + 1; }
-size_t room_of(uint32_t operand) {
-    return operand == contract_output ? most_output_words : most_further_words;
-}
-size_t room_of(const Variable &variable) { return variable.bytes / 4 + 1; }
-
-void reserve_table(Table &table, size_t room) {
-    table.words = (Word *)reserve(room * sizeof(Word));
-    table.more = (More *)reserve(room * sizeof(More));
-}
-
-void add_table(Table &table, uintptr_t begin, uintptr_t end, size_t room) {
-    if ((end - begin + 3) / 4 > room) return;
-    if (!table.words) reserve_table(table, room);
-    table.begin = begin;
-    table.end = end;
-    tables[table_count++] = &table;
-}
-
-Entry entry_of(uintptr_t address) {
-    for (int index = 0; index < table_count; ++index) {
-        Entry entry = entry_in(*tables[index], address);
-        if (entry.word) return entry;
-    }
-    return {nullptr, nullptr};
-}
-
-const Table *table_of(const Place &place) {
-    switch (place.region) {
-        case Region::shared: return &shared_table;
-        case Region::operand: return &operand_tables[place.index];
-        case Region::variable: return &global_tables[place.index];
-        default: return nullptr;
-    }
-}
 
 SIM_HOT uint32_t own_clock() { return known[current][(unsigned)current % warp_lanes]; }
 
@@ -134,12 +90,14 @@ __attribute__((noinline)) void report_race(const Access &access, const Place &pl
 }
 
 // Two writes: a fault only if they store different values, which is known after this one.
-void doubt_write(const Access &access, uintptr_t address, const Place &place, const Stamp &other) {
+void doubt_write(const Access &access, uintptr_t address, uint32_t bytes, const Place &place,
+                 const Stamp &other) {
     if (doubt_count == max_doubts) return;
     Kind kind = place.region == Region::shared ? shared_race : global_race;
     Doubt &doubt = doubts[doubt_count++];
     doubt.address = address;
-    memcpy(&doubt.before, (void *)address, 4);
+    doubt.bytes = bytes;
+    memcpy(&doubt.before, (void *)address, bytes);
     memset(&doubt.finding, 0, sizeof doubt.finding);
     doubt.finding.kind = kind;
     doubt.finding.pc = access.pc;
@@ -161,7 +119,7 @@ bool shares_output(const RawFinding &finding) {
 void settle_doubts() {
     for (int index = 0; index < doubt_count; ++index) {
         Doubt &doubt = doubts[index];
-        if (memcmp(&doubt.before, (void *)doubt.address, 4) == 0) {
+        if (memcmp(&doubt.before, (void *)doubt.address, doubt.bytes) == 0) {
             if (!shares_output(doubt.finding)) continue;
             doubt.finding.kind = repeated_store;
         }
@@ -221,7 +179,7 @@ SIM_HOT void observe_read(Word &word, const Stamp *update, const Access &access,
 }
 
 void observe_write(const Entry &entry, const Stamp *update, const Access &access,
-                   uintptr_t address, const Place &place, bool shared) {
+                   uintptr_t address, uint32_t bytes, const Place &place, bool shared) {
     Word &word = *entry.word;
     if (access.atomic == updates && is_unset(word, update, shared)) {
         check_unset(access, place, shared);
@@ -231,12 +189,12 @@ void observe_write(const Entry &entry, const Stamp *update, const Access &access
     } else if (races(word.other_read, access, shared)) {
         report_race(access, place, word.other_read, false);
     } else if (races(word.write, access, shared)) {
-        doubt_write(access, address, place, word.write);
+        doubt_write(access, address, bytes, place, word.write);
     } else if (update && races(*update, access, shared)) {
-        doubt_write(access, address, place, *update);
+        doubt_write(access, address, bytes, place, *update);
     }
     if (access.atomic) {
-        word.has_more = 1;
+        word.marks |= has_more;
         entry.more->update = stamp_now(access);
     } else {
         word.write = stamp_now(access);
@@ -249,15 +207,49 @@ void observe_pending(const More &more, const Access &access, const Place &place)
     report_race(access, place, copy, true, asynchronous);
 }
 
+// The bytes that an access touches of a word that is watched by bytes.
+void observe_bytes(const Entry &entry, const Stamp *update, const Access &access, uintptr_t address,
+                   size_t bytes, const Place &place, bool shared) {
+    for (size_t done = 0; done < bytes; ++done) {
+        Word *byte = entry.bytes + (address + done) % 4;
+        Place here = place;
+        here.offset += (int64_t)done;
+        if (access.write) {
+            Entry alone{byte, entry.more, nullptr};
+            observe_write(alone, update, access, address + done, 1, here, shared);
+        } else {
+            observe_read(*byte, update, access, here, shared);
+        }
+    }
+    if (access.atomic) entry.word->marks |= has_more;
+}
+
 __attribute__((noinline)) void observe_word(const Entry &entry, const Access &access,
                                             uintptr_t address, const Place &place, bool shared) {
-    const Stamp *update = entry.word->has_more ? &entry.more->update : nullptr;
-    if (entry.word->has_more) observe_pending(*entry.more, access, place);
-    if (access.write) {
-        observe_write(entry, update, access, address, place, shared);
+    const Stamp *update = entry.word->marks & has_more ? &entry.more->update : nullptr;
+    if (update) observe_pending(*entry.more, access, place);
+    if (entry.word->marks & in_bytes) {
+        observe_bytes(entry, update, access, address, 4, place, shared);
+    } else if (access.write) {
+        observe_write(entry, update, access, address, 4, place, shared);
     } else {
         observe_read(*entry.word, update, access, place, shared);
     }
+}
+
+// An access to a part of a word: from then on each of its bytes has a memory of its own, since
+// neighbouring bytes of two threads must not alarm.
+__attribute__((noinline)) void observe_part(const Table &table, const Access &access,
+                                            const Place &place, bool shared) {
+    Entry entry = entry_in(table, access.address);
+    if (!entry.bytes) return;
+    const Stamp *update = entry.word->marks & has_more ? &entry.more->update : nullptr;
+    if (update) observe_pending(*entry.more, access, place);
+    if (!(entry.word->marks & in_bytes)) {
+        for (int byte = 0; byte < 4; ++byte) entry.bytes[byte] = *entry.word;
+        entry.word->marks |= in_bytes;
+    }
+    observe_bytes(entry, update, access, access.address, access.bytes, place, shared);
 }
 
 SIM_HOT void observe_words(const Table &table, const Access &access,
@@ -267,7 +259,7 @@ SIM_HOT void observe_words(const Table &table, const Access &access,
         if (!entry.word) return;
         Place here = place;
         here.offset += (int64_t)done;
-        if (access.write || entry.word->has_more) {
+        if (access.write || entry.word->marks) {
             observe_word(entry, access, access.address + done, here, shared);
         } else {
             observe_read(*entry.word, nullptr, access, here, shared);
@@ -277,34 +269,12 @@ SIM_HOT void observe_words(const Table &table, const Access &access,
 
 }  // namespace
 
-void reserve_order() {
-    reserve_table(shared_table, room_of_shared());
-    for (uint32_t index = 0; index < operand_count; ++index) {
-        if (operands[index].may_be_written) reserve_table(operand_tables[index], room_of(index));
-    }
-    for (uint32_t index = 0; index < global_count; ++index) {
-        reserve_table(global_tables[index], room_of(globals[index]));
-    }
-}
-
 void begin_order_launch(bool watch) {
     active = watch;
     doubt_count = 0;
-    table_count = 0;
-    if (!watch) return;
+    if (!watch) return forget_tables();
     launch_begin = block_run + 1;
-    for (Table &table : operand_tables) table.begin = table.end = 0;
-    add_table(shared_table, shared_begin, shared_end, room_of_shared());
-    for (uint32_t index = 0; index < operand_count; ++index) {
-        const Operand &operand = operands[index];
-        if (!operand.may_be_written) continue;
-        add_table(operand_tables[index], operand.begin, operand.end, room_of(index));
-    }
-    for (uint32_t index = 0; index < global_count; ++index) {
-        const Variable &variable = globals[index];
-        add_table(global_tables[index], variable.offset, variable.offset + variable.bytes,
-                  room_of(variable));
-    }
+    place_tables();
 }
 
 void begin_order_block() {
@@ -317,10 +287,12 @@ void begin_order_block() {
 }
 
 void observe_order(const Access &access, const Place &place) {
-    if (doubt_count) settle_doubts();
+    if (doubt_count && !access.continues) settle_doubts();
     const Table *table = table_of(place);
-    // Pieces of a word are not told apart: neighbouring bytes of two threads must not alarm.
-    if (!table || access.bytes < 4 || access.address % 4 != 0) return;
+    if (!table) return;
+    if (access.bytes < 4) {
+        return observe_part(*table, access, place, place.region == Region::shared);
+    }
     if (place.region == Region::shared) {
         observe_words(*table, access, place, true);
     } else {
@@ -333,7 +305,7 @@ void observe_async_start(const Access &access) {
     for (size_t done = 0; done < access.bytes; done += 4) {
         Entry entry = entry_of(access.address + done);
         if (!entry.word) return;
-        entry.word->has_more = 1;
+        entry.word->marks |= has_more;
         entry.more->pending_pc = (uint32_t)access.pc;
         entry.more->pending_block = block_run;
         entry.more->pending_thread = (uint16_t)current;
@@ -347,6 +319,8 @@ void observe_async_end(const Access &access) {
         if (!entry.word) return;
         entry.more->pending_pc = 0;
         entry.word->write = stamp_now(access);
+        if (!(entry.word->marks & in_bytes)) continue;
+        for (int byte = 0; byte < 4; ++byte) entry.bytes[byte].write = entry.word->write;
     }
 }
 

@@ -3,6 +3,8 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "../machine/memory.hpp"
+
 namespace sim {
 
 struct Stamp {  // who touched a word, and when
@@ -16,9 +18,14 @@ struct Stamp {  // who touched a word, and when
 
 struct Word {                       // one line of the processor's cache
     Stamp write, read, other_read;  // the last plain write, two reads
-    uint32_t has_more;              // its entry in the table of these was ever used
+    uint32_t marks;                 // WordMarks, never taken back
 };
 static_assert(sizeof(Word) == 64);
+
+enum WordMarks : uint32_t {
+    has_more = 1,  // its entry in the table of these was used
+    in_bytes = 2,  // bytes of it were touched alone: what is known stands in the table of bytes
+};
 
 struct More {  // what few words have
     Stamp update;         // the last atomic write
@@ -32,18 +39,39 @@ struct Table {
     uintptr_t begin, end;  // both 0 in a launch that does not watch it
     Word *words;
     More *more;
+    Word *bytes;  // four for each word; null where only words are watched
 };
 
 struct Entry {
     Word *word;
     More *more;
+    Word *bytes;  // of the word: four, or null
 };
 
-// Both null where the address is not watched.
+// All null where the address is not watched.
 inline Entry entry_in(const Table &table, uintptr_t address) {
-    if (address - table.begin >= table.end - table.begin) return {nullptr, nullptr};
+    if (address - table.begin >= table.end - table.begin) return {nullptr, nullptr, nullptr};
     size_t number = (address - table.begin) / 4;
-    return {table.words + number, table.more + number};
+    Word *bytes = table.bytes ? table.bytes + 4 * number : nullptr;
+    return {table.words + number, table.more + number, bytes};
+}
+
+constexpr uint32_t contract_output = 2;
+
+extern Table shared_table, operand_tables[max_operands], global_tables[max_globals];
+// Lays the tables over what a launch watches, or over nothing.
+void place_tables();
+void forget_tables();
+// The entry of any address.
+Entry entry_of(uintptr_t address);
+
+inline const Table *table_of(const Place &place) {
+    switch (place.region) {
+        case Region::shared: return &shared_table;
+        case Region::operand: return &operand_tables[place.index];
+        case Region::variable: return &global_tables[place.index];
+        default: return nullptr;
+    }
 }
 
 }  // namespace sim

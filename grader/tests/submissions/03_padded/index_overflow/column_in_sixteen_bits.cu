@@ -1,0 +1,23 @@
+// Keeps row and column in 16 bits; with tiles of 24, none of them begins where the count does again.
+// EXPECT verdict=index_overflow kind=tile_missed line=marked devices=simulator
+#include "launch.cuh"
+
+constexpr int T = 24;
+
+__global__ void matmul_padded(const float *A, const float *B, float *C, int M, int N, int K) {
+    __shared__ float As[T][T + 1], Bs[T][T + 1];
+    const int ty = threadIdx.y, tx = threadIdx.x;
+    const unsigned short row = blockIdx.y * T + ty, col = blockIdx.x * T + tx;
+    const unsigned short b_row = blockIdx.x * T + ty;
+    float sum = 0.0f;
+    for (int k0 = 0; k0 < K; k0 += T) {
+        As[ty][tx] = row < M && k0 + tx < K ? A[row * K + k0 + tx] : 0.0f;
+        Bs[ty][tx] = b_row < N && k0 + tx < K ? B[b_row * K + k0 + tx] : 0.0f;
+        __syncthreads();
+        for (int k = 0; k < T; ++k) sum += As[ty][k] * Bs[tx][k];
+        __syncthreads();
+    }
+    if (row < M && col < N) C[row * N + col] = sum;  // EXPECT-LINE
+}
+
+LAUNCH_CONFIG(.block_x = T, .block_y = T, .tile_m = T, .tile_n = T, .tile_k = T);

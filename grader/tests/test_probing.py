@@ -1,0 +1,98 @@
+"""The last block of large shapes: which elements of C it stores, and when that is a fault."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from grader.checks.probing import probe_large
+from grader.device import Build, Launch, Probe
+from grader.finding import Finding
+from grader.problems.matmul import Shape, large_shapes, prepare_sparse
+from grader.tests.fake_device import CONFIG, FakeDevice, an_entry, an_exercise, shape_of
+from grader.tests.simulated import PRELUDE, build, device
+from grader.verdict import Verdict
+
+STORE = "    if (row < M && col < N) C[(size_t)row * N + col] = 0.0f;\n}\n"
+INDICES = PRELUDE.splitlines(keepends=True)[-1]
+
+
+def found(indices: str, store: str = STORE) -> tuple[Finding, ...]:
+    """What is found for a kernel that computes `row` and `col` so."""
+    built = build("g++", PRELUDE.replace(INDICES, indices) + store)
+    return probe_large(device("g++"), built)
+
+
+@pytest.mark.parametrize(
+    "indices",
+    [
+        INDICES,
+        # Blocks in another order: backwards, and in groups of two rows.
+        "    int col = (gridDim.x - 1 - blockIdx.x) * 16 + tx,"
+        " row = (gridDim.y - 1 - blockIdx.y) * 16 + ty;\n",
+        "    int y = blockIdx.y ^ 1u; if (y >= (int)gridDim.y) y = blockIdx.y;\n"
+        "    int col = blockIdx.x * 16 + tx, row = y * 16 + ty;\n",
+        # The last tiles are moved inwards.
+        "    int col = min((int)blockIdx.x * 16, max(N - 16, 0)) + tx,"
+        " row = min((int)blockIdx.y * 16, max(M - 16, 0)) + ty;\n",
+    ],
+)
+def test_the_order_of_tiles_is_up_to_the_kernel(indices: str) -> None:
+    assert found(indices) == ()
+
+
+def test_a_row_that_begins_again_at_0_is_found_with_both_blocks() -> None:
+    many_rows, many_cols = found(INDICES.replace("int col", "unsigned short col"))
+    for missed in (many_rows, many_cols):
+        assert (missed.verdict, missed.kind) == (Verdict.INDEX_OVERFLOW, "tile_missed")
+        row, col = (place % (1 << 16) for place in missed.facts["missed"])
+        assert missed.facts["stored"] == [row, col]
+        assert missed.facts["other_block"] == [col // 16, row // 16]
+        assert [place.line for place in missed.locations] == [6]
+    assert many_rows.shape is not None
+    assert many_rows.shape.m > 1 << 16
+    assert many_cols.shape is not None
+    assert many_cols.shape.n > 1 << 16
+
+
+def test_a_last_block_that_stores_nothing_is_found() -> None:
+    narrow = STORE.replace("row < M", "row < (unsigned short)M")
+    (missed,) = found(INDICES, narrow)
+    assert missed.kind == "tile_missed"
+    assert missed.locations == ()
+    assert "stored" not in missed.facts
+
+
+def test_blocks_without_work_are_no_fault_where_others_make_up_for_them() -> None:
+    store = (
+        "    for (int y = row; blockIdx.y < 8 && y < M; y += 128)\n"
+        "        if (col < N) C[(size_t)y * N + col] = 0.0f;\n}\n"
+    )
+    assert found(INDICES, store) == ()
+
+
+class Storing(FakeDevice):
+    """A device on which the last block stores these elements, or nobody knows which."""
+
+    def __init__(self, stored: list[int] | None) -> None:
+        super().__init__()
+        self.stored = stored
+        self.probed: list[tuple[Shape, int]] = []
+
+    def probe_block(self, build: Build, launch: Launch, block: int) -> Probe:
+        self.probed.append((shape_of(launch), block))
+        stored = None if self.stored is None else np.array(self.stored, np.int64)
+        return Probe((), stored)
+
+
+def test_what_is_not_known_is_no_fault() -> None:
+    entry = an_entry()
+    assert entry.submission is not None
+    built = Build(an_exercise(), entry.submission, "simulator", config=CONFIG)
+    unknown = Storing(None)
+    assert probe_large(unknown, built) == ()
+    shapes = large_shapes(CONFIG)
+    launches = [prepare_sparse(built.exercise, CONFIG, shape) for shape in shapes]
+    last = [launch.grid[0] * launch.grid[1] - 1 for launch in launches]
+    assert unknown.probed == list(zip(shapes, last, strict=True))
+    assert probe_large(Storing([64 * 9 * number for number in range(9)]), built) == ()
