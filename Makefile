@@ -8,6 +8,9 @@
 PYTHON ?= python3
 PY := .venv/bin/python
 
+# Tells the grader to answer in words of make: DEVICE=gpu, not --device gpu.
+export GRADER_WORDS = make
+
 # What a command was called with, for its recipe: EX="$$EX" rather than text inside the recipe.
 export PYTHON EX SHAPE DEVICE SEED SUBMISSION OUTPUT WHEELHOUSE PYTHON_VERSION MACHINE
 export RESULT FROM FILE KERNEL GRID BLOCK ARGS SHARED LINE SVG SWEEP
@@ -16,12 +19,15 @@ CASE = $${EX:+--exercise "$$EX"} $${SHAPE:+--shape "$$SHAPE"}
 PLACE = $${DEVICE:+--device "$$DEVICE"} $${SEED:+--seed "$$SEED"}
 LAUNCH = $${KERNEL:+--kernel "$$KERNEL"} $${GRID:+--grid "$$GRID"} $${BLOCK:+--block "$$BLOCK"} \
 	$${ARGS:+--args "$$ARGS"} $${SHARED:+--shared "$$SHARED"}
+# Not ${NAME:?...}, which has the shell say its own name and line first.
+need = test -n "$$$(1)" || { echo "$(2)" >&2; exit 2; }
 PICTURE = $${LINE:+--line "$$LINE"} $${SVG:+--svg "$$SVG"}
 
 -include teachers.mk
 
 .DEFAULT_GOAL := help
-.PHONY: help test run inspect bench sweep grade verify update restore doctor nvcc setup wheelhouse clean
+.PHONY: help test run inspect bench sweep grade verify starter update restore
+.PHONY: doctor nvcc setup wheelhouse clean
 
 help:
 	@echo "Grading of CUDA matrix multiplication. Read exercises/, edit starter/, then:"
@@ -51,11 +57,16 @@ grade: .venv/gpu.stamp ## score, report, result files [SUBMISSION=starter] [EX=t
 		--output "$${OUTPUT:-results}"
 
 verify: .venv/gpu.stamp ## repeat a grading from its record, is it the same? RESULT=results/results.json SUBMISSION=dir
-	@"$(PY)" -m grader verify "$${RESULT:?Name a record: make verify RESULT=results.json SUBMISSION=dir}" \
-		"$${SUBMISSION:?Name what was graded: make verify RESULT=results.json SUBMISSION=dir}"
+	@$(call need,RESULT,Name a record: make verify RESULT=results.json SUBMISSION=dir)
+	@$(call need,SUBMISSION,Name what was graded: make verify RESULT=results.json SUBMISSION=dir)
+	@"$(PY)" -m grader verify "$$RESULT" "$$SUBMISSION"
+
+starter: .venv/base.stamp ## write a missing file of starter/ anew; a file with work in it stays
+	@"$(PY)" -m grader starter
 
 update: .venv/base.stamp ## take a newer hand-out; starter/ stays as it is: FROM=folder or git address
-	@"$(PY)" -m grader update "$${FROM:?Give the hand-out: make update FROM=folder or git address}"
+	@$(call need,FROM,Give the hand-out: make update FROM=folder or git address)
+	@"$(PY)" -m grader update "$$FROM"
 
 restore: .venv/base.stamp ## undo changes to everything but starter/
 	@"$(PY)" -m grader restore

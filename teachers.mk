@@ -4,7 +4,7 @@
 export ROSTER SUBMISSIONS JOBS PROFILE STUDENT REASON OUT SIZES FUZZ PYTEST_ARGS
 
 .PHONY: demo handout release-solutions gradescope calibrate class regrade forget
-.PHONY: check check-all mutants fixtures fuzz proof lint starter lock
+.PHONY: check check-all mutants fixtures fuzz proof lint lock
 
 ## Teachers
 
@@ -12,30 +12,38 @@ demo: .venv/gpu.stamp ## grade the solutions and some wrong kernels, to see the 
 	@"$(PY)" -m grader demo
 
 handout: .venv/base.stamp ## the students' repository, without solutions: OUT=new folder
-	@"$(PY)" -m grader handout "$${OUT:?Name a new folder: make handout OUT=dir}"
+	@$(call need,OUT,Name a new folder: make handout OUT=dir)
+	@"$(PY)" -m grader handout "$$OUT"
 
 release-solutions: .venv/base.stamp ## the solutions to read after the deadline: OUT=new folder
-	@"$(PY)" -m grader release-solutions "$${OUT:?Name a new folder: make release-solutions OUT=dir}"
+	@$(call need,OUT,Name a new folder: make release-solutions OUT=dir)
+	@"$(PY)" -m grader release-solutions "$$OUT"
 
 gradescope: .venv/base.stamp ## the zip to upload as Gradescope's autograder: OUT=new file.zip
-	@"$(PY)" -m grader gradescope "$${OUT:?Name a new file: make gradescope OUT=file.zip}"
+	@$(call need,OUT,Name a new file: make gradescope OUT=file.zip)
+	@"$(PY)" -m grader gradescope "$$OUT"
 
 calibrate: .venv/gpu.stamp ## which speed earns points on this GPU: writes exercises/calibration/<gpu>.toml [SIZES=1024,4096]
 	@"$(PY)" -m grader calibrate $${SIZES:+--sizes "$$SIZES"}
 
-class: .venv/class.stamp .venv/gpu.stamp ## grade a whole class, go on where it stopped: ROSTER=roster.csv SUBMISSIONS=dir [OUTPUT=class] [DEVICE=...] [SEED=n] [JOBS=n] [PROFILE=grader/classroom/profiles/slurm]
-	@"$(PY)" -m grader class "$${ROSTER:?Name the roster: make class ROSTER=roster.csv SUBMISSIONS=dir}" \
-		"$${SUBMISSIONS:?Name the folder of submissions: make class ROSTER=roster.csv SUBMISSIONS=dir}" \
+# What can be wrong with the call is told before anything is installed for it.
+class: .venv/gpu.stamp ## grade a whole class, go on where it stopped: ROSTER=roster.csv SUBMISSIONS=dir [OUTPUT=class] [DEVICE=...] [SEED=n] [JOBS=n] [PROFILE=grader/classroom/profiles/slurm]
+	@$(call need,ROSTER,Name the roster: make class ROSTER=roster.csv SUBMISSIONS=dir)
+	@$(call need,SUBMISSIONS,Name the folder of submissions: make class ROSTER=roster.csv SUBMISSIONS=dir)
+	@"$(PY)" -m grader class "$$ROSTER" "$$SUBMISSIONS" --check \
+		--output "$${OUTPUT:-class}" $(PLACE) $${PROFILE:+--profile "$$PROFILE"}
+	@$(MAKE) --no-print-directory .venv/class.stamp
+	@"$(PY)" -m grader class "$$ROSTER" "$$SUBMISSIONS" \
 		--output "$${OUTPUT:-class}" $(PLACE) $${JOBS:+--jobs "$$JOBS"} $${PROFILE:+--profile "$$PROFILE"}
 
 regrade: .venv/class.stamp .venv/gpu.stamp ## grade one student again, keep both: STUDENT=name REASON="why" [OUTPUT=class]
-	@"$(PY)" -m grader regrade "$${STUDENT:?Name a student: make regrade STUDENT=name REASON=why}" \
-		--reason "$${REASON:?Say why, for the record: make regrade STUDENT=name REASON=why}" \
-		--output "$${OUTPUT:-class}"
+	@$(call need,STUDENT,Name a student: make regrade STUDENT=name REASON=why)
+	@$(call need,REASON,Say why: make regrade STUDENT=name REASON=why)
+	@"$(PY)" -m grader regrade "$$STUDENT" --reason "$$REASON" --output "$${OUTPUT:-class}"
 
 forget: .venv/class.stamp ## remove everything about one student: STUDENT=name [OUTPUT=class]
-	@"$(PY)" -m grader forget "$${STUDENT:?Name a student: make forget STUDENT=name}" \
-		--output "$${OUTPUT:-class}"
+	@$(call need,STUDENT,Name a student: make forget STUDENT=name)
+	@"$(PY)" -m grader forget "$$STUDENT" --output "$${OUTPUT:-class}"
 
 ## Developers
 
@@ -67,9 +75,6 @@ lint: .venv/dev.stamp ## only what is quick: format, linter, starters in step, t
 	"$(PY)" -m ruff check
 	"$(PY)" -m grader.starters --check
 	"$(PY)" -m mypy
-
-starter: .venv/base.stamp ## write starter/ from the solutions
-	"$(PY)" -m grader.starters
 
 lock: ## pin the packages of pyproject.toml anew, with hashes (needs uv)
 	@command -v uv >/dev/null || { echo "uv not found. Next: $(PYTHON) -m pip install uv" >&2; exit 2; }

@@ -12,6 +12,7 @@ from typing import NoReturn
 
 from grader import interruption, machine_fault
 from grader.bench.options import add_parser as add_bench
+from grader.caller import is_make, reworded
 from grader.classroom.options import VERBS as CLASS_VERBS
 from grader.classroom.options import add_parsers as add_class
 from grader.finding import GraderFault
@@ -33,7 +34,8 @@ class _Parser(argparse.ArgumentParser):
     """An ArgumentParser whose errors are one line."""
 
     def error(self, message: str) -> NoReturn:
-        print(f"{self.prog}: {message}. See: {self.prog} --help", file=sys.stderr)
+        text = f"{message}. See: {self.prog} --help"
+        print(f"{self.prog}: {text}" if not is_make() else reworded(text), file=sys.stderr)
         raise SystemExit(ERROR)
 
 
@@ -67,7 +69,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 def _tell(text: str) -> None:
     with contextlib.suppress(OSError):  # a terminal that is gone
-        print(text, file=sys.stderr, flush=True)
+        print(reworded(text), file=sys.stderr, flush=True)
 
 
 def _run(options: argparse.Namespace) -> int:
@@ -134,7 +136,7 @@ def _run(options: argparse.Namespace) -> int:
         return doctor.main(options.plain)
     from grader import starters
 
-    return starters.main(options.rest)
+    return starters.run(options)
 
 
 def _parser() -> _Parser:
@@ -168,8 +170,9 @@ def _parser() -> _Parser:
         ("doctor", "say what this machine can grade, and what mends the rest"),
     ):
         _add_plain(verbs.add_parser(verb, help=told))
-    starter = verbs.add_parser("starter", help="write starter/ from the solutions", add_help=False)
-    starter.add_argument("rest", nargs=argparse.REMAINDER)
+    starter = verbs.add_parser("starter", help="write missing files of starter/ anew")
+    starter.add_argument("--check", action="store_true", help="write nothing, compare")
+    starter.add_argument("--force", action="store_true", help="overwrite files that hold work")
     return parser
 
 

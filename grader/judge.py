@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 
 import numpy as np
@@ -11,6 +11,7 @@ from grader.device import Build, Launch, Operand, Run, Words
 from grader.diagnosis import Evidence, explain, number
 from grader.finding import Finding, GraderFault
 from grader.problems.matmul import Case
+from grader.source.sharing import unshared
 from grader.verdict import Verdict
 
 
@@ -55,6 +56,8 @@ def same_bits(
     return _stamped(build, case, [Finding(Verdict.NOT_DETERMINISTIC, "not_deterministic", facts)])
 
 
+# Of these the values of C are wrong, and exercises that limit the words loaded have shared tiles.
+_VALUES = (Verdict.WRONG_ANSWER, Verdict.UNINITIALISED, Verdict.NOT_DETERMINISTIC)
 _OURS = "This is not about your kernel."
 
 
@@ -119,5 +122,19 @@ def _stamped(
 ) -> tuple[Finding, ...]:
     """The findings with the shape and the device that they came from."""
     return tuple(
-        replace(f, shape=f.shape or case.shape, device=f.device or build.device) for f in findings
+        replace(
+            f,
+            shape=f.shape or case.shape,
+            device=f.device or build.device,
+            facts={**f.facts, **_unshared(build, f)},
+        )
+        for f in findings
     )
+
+
+def _unshared(build: Build, finding: Finding) -> Mapping[str, object]:
+    """Beside wrong values: the tile that a block was to share, and does not."""
+    if finding.verdict not in _VALUES or "max_word_ratio" not in build.exercise.limits:
+        return {}
+    found = unshared(build.submission.text)
+    return {} if found is None else {"unshared": found[0], "unshared_line": found[1]}

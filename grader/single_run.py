@@ -21,6 +21,7 @@ from grader.finding import Finding, GraderFault, KernelFault, NotGraded
 from grader.judge import judge
 from grader.problems.matmul import Case, Matrix, Shape, fresh_poison, prepare, product
 from grader.report.line import Line, console, is_plain, line, paragraph, show
+from grader.report.next_step import missing
 from grader.report.words import told
 
 # M, N and K differ, so that a kernel that mixes them up shows it.
@@ -41,9 +42,7 @@ def main(options: argparse.Namespace) -> int:
     shape = _printable(parse_shape(options.shape) or DEFAULT_SHAPE, exercise)
     (entry,) = folder_entries((exercise,), existing(options.folder or STARTER))
     if entry.state == "missing":
-        raise GraderFault(
-            f"{entry.path} does not exist. Restore it, or begin with an empty kernel."
-        )
+        raise GraderFault(" Next: ".join(missing(entry.path)))
     seed = PRACTICE_SEED if options.seed is None else options.seed
     screen = console(is_plain(options.plain))
     lines, findings = run_entry(entry, options.device, shape, seed)

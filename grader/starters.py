@@ -12,6 +12,8 @@ the lines that begin with `//STARTER `, without that word and at the same indent
 `//STARTER` is an empty line. Above the first marker, too, a `//STARTER` line is for the starter
 alone. Every starter ever shipped stays known by its fingerprint in
 exercises/NN_name/starter_fingerprints.txt, so that an untouched old one is still "not started".
+
+A student's copy has no solutions: there the same command writes missing files from the history.
 """
 
 from __future__ import annotations
@@ -25,6 +27,7 @@ from pathlib import Path
 
 from grader.exercise import PROJECT, Exercise, load_all
 from grader.finding import GraderFault
+from grader.handout import lost_starters
 from grader.submission import FINGERPRINTS, fingerprint
 
 BEGIN = "// BEGIN SOLUTION"
@@ -61,7 +64,7 @@ class Starter:
 
     def holds_work(self) -> bool:
         """True when the file on disk is no starter that was ever shipped: somebody's work."""
-        if not self.path.exists():
+        if lost_starters.is_blank(self.path):
             return False
         return fingerprint(self.path.read_text("utf-8", errors="replace")) not in self.known()
 
@@ -211,13 +214,22 @@ def main(arguments: Sequence[str] | None = None, root: Path = PROJECT) -> int:
     )
     parser.add_argument("--check", action="store_true", help="write nothing, compare")
     parser.add_argument("--force", action="store_true", help="overwrite files that hold work")
-    options = parser.parse_args(arguments)
     try:
-        starters = generate_all(root)
-        lines = out_of_step(starters) if options.check else write(starters, options.force)
+        return run(parser.parse_args(arguments), root)
     except GraderFault as fault:
         print(fault, file=sys.stderr)
         return 2
+
+
+def run(options: argparse.Namespace, root: Path = PROJECT) -> int:
+    """The exit status; raises GraderFault for markers that are wrong and for what cannot be had."""
+    handed_out = not any((one.folder / "solution.cu").exists() for one in load_all(root))
+    if handed_out and not options.check:
+        lines = lost_starters.write(root)
+        print("\n".join(lines) or "No file of starter/ is missing.")
+        return 0
+    starters = generate_all(root)
+    lines = out_of_step(starters) if options.check else write(starters, options.force)
     for line in lines:
         print(line)
     if options.check and lines:

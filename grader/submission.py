@@ -103,7 +103,7 @@ def is_starter(path: Path, exercise: Exercise) -> bool:
         text = read(path, exercise, path.parent).text
     except (KernelFault, GraderFault):
         return False
-    return fingerprint(text) in _shipped(exercise)
+    return fingerprint(text) in shipped(exercise)
 
 
 def fingerprint(text: str) -> str:
@@ -112,7 +112,7 @@ def fingerprint(text: str) -> str:
     return hashlib.sha256(canonical(plain).encode()).hexdigest()
 
 
-def _shipped(exercise: Exercise) -> frozenset[str]:
+def shipped(exercise: Exercise) -> frozenset[str]:
     """The fingerprints of an exercise; a line may go on after a blank, `#` starts a comment."""
     path = exercise.folder / FINGERPRINTS
     try:

@@ -15,6 +15,7 @@ from grader.checks.plan import PRACTICE_SEED, Entry, folder_entries, solution_en
 from grader.commands import STARTER, existing
 from grader.exercise import Exercise
 from grader.finding import GraderFault
+from grader.report.next_step import missing
 from grader.settings import PROJECT
 from grader.simulator.device import SimulatorDevice
 
@@ -31,9 +32,7 @@ def entries(options: argparse.Namespace, chosen: tuple[Exercise, ...]) -> tuple[
 def checked_entry(entry: Entry) -> Entry:
     """The entry; raises GraderFault where there is no kernel to measure."""
     if entry.state == "missing":
-        raise GraderFault(
-            f"{entry.path} does not exist. Restore it, or begin with an empty kernel."
-        )
+        raise GraderFault(" Next: ".join(missing(entry.path)))
     if entry.state == "not_started":
         raise GraderFault(
             f"{entry.path.name} is as it was handed out: there is nothing to measure yet. "

@@ -12,6 +12,7 @@ from grader.device import Build, Device
 from grader.exercise import Exercise
 from grader.finding import Finding, GraderFault, KernelFault, Location, NotGraded
 from grader.limits import check_launch
+from grader.source import slips
 from grader.submission import Submission
 
 # Asks nvcc: findings of the student's file; empty when it compiles.
@@ -44,13 +45,13 @@ def compile_entry(
     submission = _readable(entry)
     asked = nvcc if device.kind == "simulator" else None
     if asked is not None:
-        _raise(asked(entry.exercise, submission))
+        _raise(reworded(asked(entry.exercise, submission), submission))
     if device.kind == "simulator" and (feature := source.uses_unsupported(submission)):
         return Compiled(None, f"{feature}, which the simulator does not run", asked is not None)
     build = device.build(entry.exercise, submission)
     if asked is not None and (message := _only_here(build)):
         return Compiled(None, message, True)
-    _raise(build.findings)
+    _raise(reworded(build.findings, submission))
     if build.unsupported:
         return Compiled(None, build.unsupported, asked is not None)
     _raise(_launch_findings(build, target))
@@ -69,6 +70,19 @@ def _readable(entry: Entry) -> Submission:
 def _raise(findings: tuple[Finding, ...]) -> None:
     if findings:
         raise KernelFault(findings)
+
+
+def reworded(findings: tuple[Finding, ...], submission: Submission) -> tuple[Finding, ...]:
+    """Of a file that does not compile: what the text shows, where it tells more than a compiler."""
+    if not findings or findings[0].kind not in ("compile_error", "compile_gave_up"):
+        return findings
+    slip = slips.first(submission)
+    if slip is None:
+        return findings
+    line, kind, facts = slip
+    places = (Location(submission.name, line, "error"),)
+    facts = {**findings[0].facts, **facts}
+    return (replace(findings[0], kind=kind, facts=facts, locations=places), *findings[1:])
 
 
 def _only_here(build: Build) -> str:

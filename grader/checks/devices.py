@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from grader.caller import setting
 from grader.checks.build import CompilerCheck
 from grader.course import Target
 from grader.device import Build, Device, Launch, Probe, Run
@@ -36,7 +37,7 @@ def choose(word: str) -> Choice:
     if not missing:
         return Choice(("simulator", "gpu"))
     if word == "gpu":
-        mend = f"{missing.rstrip('.')}, or use the simulator: --device simulator"
+        mend = f"{missing.rstrip('.')}, or use the simulator: {setting('device', 'simulator')}"
         raise GraderFault(f"The GPU cannot be used: {mend}")
     return Choice(("simulator",), f"GPU not used: {missing}" if find_driver().gpus else "")
 

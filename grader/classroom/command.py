@@ -19,6 +19,7 @@ from grader.classroom.folder import Class
 from grader.cli import ERROR, OK
 from grader.exercise import PROJECT
 from grader.finding import GraderFault
+from grader.report.words import visible
 
 _SNAKEFILE = Path(__file__).with_name("Snakefile")
 _SLURM = "grader/classroom/profiles/slurm"
@@ -36,10 +37,13 @@ def main(options: argparse.Namespace) -> int:
 
 
 def _class(options: argparse.Namespace) -> int:
-    if importlib.util.find_spec("snakemake") is None:
-        raise GraderFault(_NO_SNAKEMAKE)
     if options.profile and not any(options.profile.glob("config*.yaml")):
         raise GraderFault(f"{options.profile} holds no config.yaml. Next: PROFILE={_SLURM}")
+    if options.check:
+        compose(options)
+        return OK
+    if importlib.util.find_spec("snakemake") is None:
+        raise GraderFault(_NO_SNAKEMAKE)
     output = options.output
     with folders.locked(output / ".lock", wait=False) as mine:
         if not mine:
@@ -112,12 +116,17 @@ def _gather(one: Class, names: bool, ended: int = 0) -> int:
     rows = gradebook.rows(one, policy.load(PROJECT))
     gradebook.write(one.folder / "gradebook.csv", rows)
     page.write(one.folder / "summary.html", rows, f"Class of {len(rows)}", names)
-    similarity.write(one.folder / "similarity.csv", tuple(similarity.pairs(one)))
+    leads = tuple(similarity.pairs(one))
+    similarity.write(one.folder / "similarity.csv", leads)
     counts = Counter(row.status for row in rows)
-    told = ", ".join(f"{n} {gradebook.STATUS.get(s, s)}" for s, n in sorted(counts.items()))
-    print(f"{len(rows)} students: {told}.")
+    print(f"{len(rows)} students. {gradebook.totals(rows)}.")
+    for row in rows:
+        if row.record is None:
+            print(f"  {visible(row.student.name)}: {gradebook.outcome(row)}")
     print(f"Grade book: {one.folder / 'gradebook.csv'}")
     print(f"Summary: {one.folder / 'summary.html'}")
+    print(f"Alike: {len(leads)} pairs in {one.folder / 'similarity.csv'}; what more than "
+          f"{similarity.most_often(len(rows))} students wrote counts as textbook code")  # fmt: skip
     if ended or counts["not_run"] or counts["grader_error"]:
         log = one.folder / "snakemake.log"
         told = f"Not everybody could be graded; see {log} and each student's grading.log."

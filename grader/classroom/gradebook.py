@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import io
+from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
@@ -16,6 +17,7 @@ from grader.classroom.policy import ON_TIME, Deadline, Lateness, lateness
 from grader.classroom.roster import Student
 from grader.formats import reading
 from grader.formats.escape import cell
+from grader.report.words import visible
 
 _HEAD = ("student", "pseudonym", "group", "status", "machine", "earned", "gradable", "points")
 _TAIL = ("days_late", "days_charged", "final", "received", "note")
@@ -110,6 +112,18 @@ def write(path: Path, all_rows: Sequence[Row]) -> None:
     for row in all_rows:
         writer.writerow(_cells(row, names))
     atomic.write_text(path, text.getvalue())
+
+
+def totals(all_rows: Sequence[Row]) -> str:
+    """How many have which status: `graded: 2, nothing handed in: 1`."""
+    counts = Counter(row.status for row in all_rows)
+    return ", ".join(f"{STATUS.get(status, status)}: {n}" for status, n in sorted(counts.items()))
+
+
+def outcome(row: Row) -> str:
+    """What became of a student, with the details that are known."""
+    status = STATUS.get(row.status, row.status)
+    return f"{status} ({visible(row.note)})" if row.note else status
 
 
 def _cells(row: Row, names: Sequence[str]) -> list[object]:

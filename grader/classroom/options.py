@@ -24,6 +24,7 @@ def add_parsers(add: Callable[..., argparse.ArgumentParser], seed: Callable[[str
         help="gradings at once; default: cores / 2, or the profile's",
     )
     one.add_argument("--profile", type=Path, metavar="DIR", help="Snakemake's, for a cluster")
+    one.add_argument("--check", action="store_true", help="only look whether this can be called")
     one.add_argument("--names", action="store_true", help="names, not pseudonyms, in summary.html")
     again = add("regrade", help="grade one student again; both results are kept")
     again.add_argument("student", metavar="STUDENT")

@@ -11,10 +11,11 @@ from pathlib import Path
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
 from grader import atomic
-from grader.classroom.gradebook import STATUS, Row
+from grader.classroom.gradebook import STATUS, Row, totals
 from grader.exercise import CHECKS
 
-_COLUMNS = ("pass", "fail", "skipped", "undecided")
+# The words of the report. Of a file that is missing nothing was skipped: there was no check.
+_COLUMNS = ("pass", "fail", "skipped", "not graded", "not started", "missing")
 # Who earned less than this share of what could be graded is worth a look.
 _NEEDS_HELP = 0.5
 _COMMON_FAULTS = 12
@@ -46,7 +47,7 @@ def write(path: Path, rows: Sequence[Row], title: str, names: bool) -> None:
         rows=rows,
         graded=graded,
         machines=sorted({row.machine for row in graded}),
-        statuses=Counter(STATUS.get(row.status, row.status) for row in rows),
+        totals=totals(rows),
         scores=_scores(graded),
         bars=[list(bars) for _, bars in groupby(_bars(graded), lambda bar: bar.exercise)],
         columns=_COLUMNS,
@@ -72,10 +73,13 @@ def _bars(graded: Sequence[Row]) -> list[Bar]:
     found: dict[tuple[str, str], Counter[str]] = {}
     for row in graded:
         assert row.record is not None
+        whole = {one.name: one.status for one in row.record.exercises}
         for check in row.record.checks:
             if not check.points and check.name != "compiles":
                 continue  # not asked for in this exercise
-            kind = "undecided" if check.undecided else check.status
+            kind = "not graded" if check.undecided else check.status
+            if whole[check.exercise] in ("missing", "not_started"):
+                kind = whole[check.exercise].replace("_", " ")
             found.setdefault((check.exercise, check.name), Counter())[kind] += 1
     ranks = {check: rank for rank, check in enumerate(CHECKS)}
     order = sorted(found, key=lambda key: (key[0], ranks.get(key[1], len(ranks))))

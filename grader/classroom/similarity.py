@@ -76,7 +76,7 @@ def write(path: Path, found: Sequence[Pair]) -> None:
 def _alike(exercise: str, texts: Mapping[Student, str], starter: str) -> list[Pair]:
     prints = {student: fingerprints(text) for student, text in texts.items()}
     count = Counter(one for found in prints.values() for one in found)
-    most = max(3, int(_COMMON * len(texts)))
+    most = most_often(len(texts))
     usual = {one for one, times in count.items() if times > most} | set(_hashes(starter))
     rare = {student: found - usual for student, found in prints.items()}
     result = []
@@ -87,6 +87,11 @@ def _alike(exercise: str, texts: Mapping[Student, str], starter: str) -> list[Pa
         if apart and common >= _FEWEST and common / smaller >= LEAST:
             result.append(Pair(exercise, first, second, common / smaller, common))
     return result
+
+
+def most_often(students: int) -> int:
+    """What more of so many students wrote is common knowledge."""
+    return max(3, int(_COMMON * students))
 
 
 def fingerprints(text: str) -> frozenset[int]:

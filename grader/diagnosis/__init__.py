@@ -7,6 +7,7 @@ it reproduces what came back. `explain` asks them in order, the most specific fi
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from itertools import chain
 
 from grader.diagnosis import indexing, ksteps, patterns, precision, regions, spread
@@ -31,8 +32,9 @@ def explain(evidence: Evidence) -> tuple[Finding, ...]:
         return (whole,)
     written = next(_written(evidence), None)
     parts = (spread.findings(evidence), _values(evidence)) if written is None else ()
-    found = (next(_unwritten(evidence), None), written, *(next(part, None) for part in parts))
-    return tuple(finding for finding in found if finding is not None)
+    found = [next(_unwritten(evidence), None), written, *(next(part, None) for part in parts)]
+    # Whatever the explanations miss, a wrong C never comes out without a finding.
+    return tuple(one for one in found if one is not None) or (evidence.finding("wrong_somewhere"),)
 
 
 def _whole(evidence: Evidence) -> Iterator[Finding]:
@@ -46,7 +48,17 @@ def _whole(evidence: Evidence) -> Iterator[Finding]:
         yield from precision.findings(evidence)
     # A C of NaNs alone fits every index that runs past the end of A or B.
     if _predictable(evidence) and not evidence.nan.all():
-        yield from indexing.findings(evidence)
+        yield from (_or_turned(evidence, found) for found in indexing.findings(evidence))
+
+
+def _or_turned(evidence: Evidence, found: Finding) -> Finding:
+    """An index mistake in A or B looks like a tile that is turned round where the matrix is one
+    tile, or less: then the finding names both."""
+    operand = "B" if found.kind == "b_other_layout" else found.facts.get("operand")
+    turned = next(patterns.turned_factors(evidence), None) if operand in ("A", "B") else None
+    if turned is None or turned.facts["operand"] != operand:
+        return found
+    return replace(found, facts={**found.facts, "turned_tile": turned.facts["tile"]})
 
 
 def _written(evidence: Evidence) -> Iterator[Finding]:
@@ -65,6 +77,7 @@ def _unwritten(evidence: Evidence) -> Iterator[Finding]:
 
 def _values(evidence: Evidence) -> Iterator[Finding]:
     if not (evidence.wrong & evidence.finite).any():
+        yield from patterns.infinities(evidence)
         return
     yield from patterns.zeros(evidence)
     if _predictable(evidence):

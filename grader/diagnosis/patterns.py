@@ -34,6 +34,13 @@ def unset_variables(evidence: Evidence) -> Iterator[Finding]:
         yield evidence.finding("unset_variable", mask, Verdict.UNINITIALISED)
 
 
+def infinities(evidence: Evidence) -> Iterator[Finding]:
+    """Sums that no A and B of a check can have: they grew from what a variable happened to hold."""
+    mask = np.isinf(evidence.got) & evidence.wrong & ~evidence.unwritten
+    if mask.any():
+        yield evidence.finding("infinite", mask)
+
+
 def added_to_c(evidence: Evidence) -> Iterator[Finding]:
     """A finite fill shows through: each element is off by what C held before."""
     fill = float(np.uint32(evidence.poison).view(np.float32))
@@ -69,12 +76,8 @@ def places(evidence: Evidence) -> Iterator[Finding]:
 
 
 def _turned_tiles(evidence: Evidence) -> Iterator[Finding]:
-    """Square tiles transposed: of C where it is stored, of A or B in shared memory."""
-    tile_m, tile_n, tile_k = (
-        evidence.config.tile_m,
-        evidence.config.tile_n,
-        evidence.config.tile_k,
-    )
+    """Square tiles transposed: of C where it is stored, else of A or B."""
+    tile_m, tile_n = evidence.config.tile_m, evidence.config.tile_n
     if tile_m == tile_n > 1:
         inside = np.ones_like(evidence.expected)
         turned, kept = _turn(evidence.expected, tile_m), _turn(inside, tile_m) > 0
@@ -82,6 +85,17 @@ def _turned_tiles(evidence: Evidence) -> Iterator[Finding]:
         if evidence.agrees(turned[:m, :n], evidence.finite & kept[:m, :n]):
             yield evidence.finding("tile_transposed", operand="C", tile=tile_m)
             return
+    yield from turned_factors(evidence)
+
+
+def turned_factors(evidence: Evidence) -> Iterator[Finding]:
+    """Square tiles of A or B that are stored in shared memory, or read there, with indices
+    swapped."""
+    tile_m, tile_n, tile_k = (
+        evidence.config.tile_m,
+        evidence.config.tile_n,
+        evidence.config.tile_k,
+    )
     rows_a, cols_b = evidence.shape.m, evidence.shape.n
     turn_a, turn_b = tile_m == tile_k > 1, tile_n == tile_k > 1
     deep_a, deep_b = _padded(evidence.a, tile_k), _padded(evidence.b, tile_k)

@@ -117,12 +117,17 @@ class _Job:
         return tuple(Compilation(name, self._resources(logs[name])) for name in names)
 
     def alone(self, name: str) -> Compilation:
+        options = _targets((name,))
         try:
-            output, status = self._run(_targets((name,)))
+            output, status = self._run(options)
             if status == 0:
                 return Compilation(name, self._resources(output))
             finding = diagnostics.explain(
-                output, self.submission.name, self.told, self.compiler.root
+                output,
+                self.submission.name,
+                self.told,
+                self.compiler.root,
+                is_sound=lambda: nvcc.is_sound(self._command(options), self.source.parent, LIMIT_S),
             )
         except KernelFault as fault:
             finding = fault.findings[0]
@@ -130,10 +135,13 @@ class _Job:
         problem = finding.facts.get("message") or "too much static shared memory"
         return Compilation(name, problem=str(problem), line=line)
 
-    def _run(self, options: Sequence[str]) -> tuple[str, int]:
+    def _command(self, options: Sequence[str]) -> tuple[str, ...]:
         command = (*_NICE, str(self.compiler.path), "-fatbin", *_FLAGS, "-I", str(nvcc.INCLUDE))
-        whole = (*command, *options, "-o", "kernel.fatbin", self.source.name)
-        answer = nvcc.run(whole, self.source.parent, self.told, LIMIT_S, self.stop)
+        return (*command, *options, "-o", "kernel.fatbin", self.source.name)
+
+    def _run(self, options: Sequence[str]) -> tuple[str, int]:
+        command = self._command(options)
+        answer = nvcc.run(command, self.source.parent, self.told, LIMIT_S, self.stop)
         if self.stop.is_set():
             raise GraderFault(f"{self.told} was stopped.")
         return answer

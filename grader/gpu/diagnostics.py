@@ -7,7 +7,7 @@ front end, and ptxas, which speaks of lines of PTX and of mangled names.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -29,6 +29,8 @@ _PREPROCESSOR = re.compile(
 _PTXAS = re.compile(
     r"^ptxas (?:(?P<file>.+?), line (?P<line>\d+); )?(?:error|fatal)\s*: (?P<text>.*)$"
 )
+# The front end, where the text ends too early: it names neither file nor line.
+_AT_END = re.compile(r"^At end of source: (?:\w+ )?error(?: #[\w-]+)?: (?P<text>.*)$")
 _AT_LINE = re.compile(r'^\s+.*\bat line (\d+)(?: of "?(.+?)"?)?$')
 _SHARED = re.compile(
     r"'(\w+)' uses too much shared data \((0x[0-9a-f]+) bytes, (0x[0-9a-f]+) max\)"
@@ -48,20 +50,31 @@ class _Error:
     trace: tuple[tuple[str, int], ...] = ()  # where a template was instantiated
 
 
-def explain(output: str, name: str, compiler: str, toolkit: Path, ptx_text: str = "") -> Finding:
+def explain(
+    output: str,
+    name: str,
+    compiler: str,
+    toolkit: Path,
+    ptx_text: str = "",
+    is_sound: Callable[[], bool] = lambda: False,
+) -> Finding:
     """The finding for a compilation that failed.
 
     `name` is what the submission's file is called in the output; `toolkit` is where CUDA's headers
-    lie, whose messages may be shown; messages about any other file are withheld. Raises GraderFault
-    when the machine, not the submission, is at fault.
+    lie, whose messages may be shown; messages about any other file are withheld. `is_sound` tries
+    the same compiler on an empty file, and is asked where the output does not name the student's
+    text. Raises GraderFault when the machine, not the submission, is at fault.
     """
     errors = [_placed(error, name, ptx_text) for error in _parse(output)]
-    if not errors and (gave_up := _INTERNAL.search(output)):
-        text = f"the compiler gave up on this file without naming a line: {gave_up['text']}"
+    if not errors and (internal := _INTERNAL.search(output)):
+        text = f"the compiler gave up on this file without naming a line: {internal['text']}"
         facts = {"compiler": compiler, "message": _tidy(text), "count": 1}
         return Finding(Verdict.COMPILE_ERROR, "compile_error", facts)
-    if not errors or any(error.file.endswith(_OF_THE_MACHINE) for error in errors):
+    suspect = not errors or any(error.file.endswith(_OF_THE_MACHINE) for error in errors)
+    if suspect and not is_sound():
         raise GraderFault(f"{compiler} failed: {_first_line(output)} {NOT_YOURS} Next: make doctor")
+    if not errors:
+        return gave_up(compiler)
     shared = _SHARED.search(output)
     if shared is not None:
         line = ptx.source_line(ptx_text, ptx.entry_line(ptx_text, shared[1]), name)
@@ -98,7 +111,11 @@ def _parse(output: str) -> Iterator[_Error]:
     pending: _Error | None = None
     for line in output.splitlines():
         match = _FRONT_END.match(line) or _PREPROCESSOR.match(line) or _PTXAS.match(line)
-        if match and _ABORTED not in line:
+        if end := _AT_END.match(line):
+            if pending:
+                yield pending
+            pending = _Error("", 0, end["text"])
+        elif match and _ABORTED not in line:
             if pending:
                 yield pending
             pending = _Error(match["file"] or "", int(match["line"] or 0), match["text"])

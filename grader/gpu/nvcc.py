@@ -135,7 +135,14 @@ def _compile(
     if rejected:
         raise KernelFault(rejected)
     if status != 0:
-        finding = diagnostics.explain(output, submission.name, told, compiler.root, ptx_text)
+        finding = diagnostics.explain(
+            output,
+            submission.name,
+            told,
+            compiler.root,
+            ptx_text,
+            lambda: is_sound(command, folder, limit_s),
+        )
         raise KernelFault((finding,))
     if seen := inspection.tensor_code(folder / "kernel.cubin", compiler, submission):
         raise KernelFault(seen)
@@ -183,12 +190,7 @@ def run(
     Once `stop` is set it is ended, and the answer is a status that is not 0. Raises KernelFault for
     a text that meets a limit, GraderFault for a machine that does not let nvcc run.
     """
-    limits = confined.Limits(
-        cpu_s=math.ceil(limit_s),
-        wall_s=_WALL_FACTOR * limit_s,
-        memory_bytes=_MEMORY_BYTES,
-        file_bytes=_FILE_BYTES,
-    )
+    limits = _limits(limit_s)
     try:
         done = confined.run(command, folder, limits, stop, untrusted="kernel.cu")
     except OSError as error:
@@ -204,6 +206,20 @@ def run(
     if done.cause == "crash" and confined.is_sound(command, folder, "kernel.cu", limits):
         raise KernelFault((diagnostics.gave_up(told),))
     return done.output, done.status
+
+
+def is_sound(command: Sequence[str], folder: Path, limit_s: float) -> bool:
+    """Whether nvcc, called like that in `folder`, compiles a file in which nothing stands."""
+    return confined.is_sound(command, folder, "kernel.cu", _limits(limit_s))
+
+
+def _limits(limit_s: float) -> confined.Limits:
+    return confined.Limits(
+        cpu_s=math.ceil(limit_s),
+        wall_s=_WALL_FACTOR * limit_s,
+        memory_bytes=_MEMORY_BYTES,
+        file_bytes=_FILE_BYTES,
+    )
 
 
 def key(submission: Submission, compiler: Nvcc, architecture: str) -> str:

@@ -6,7 +6,14 @@ import argparse
 
 from grader.cli import OK
 from grader.exercise import PROJECT
-from grader.handout import making, update
+from grader.finding import GraderFault
+from grader.handout import contents, making, update
+
+_NOT_HERE = {
+    verb: f"make {verb} is for students' copies, and this is the course's repository. "
+    f"Next: {instead}"
+    for verb, instead in (("update", "git pull"), ("restore", "git status, then: git restore FILE"))
+}
 
 
 def main(options: argparse.Namespace) -> int:
@@ -21,6 +28,8 @@ def main(options: argparse.Namespace) -> int:
         from grader.gradescope import bundle
 
         return bundle.main(options)
+    elif contents.is_course(PROJECT):
+        raise GraderFault(_NOT_HERE[options.verb])
     elif options.verb == "update":
         _tell(update.update(PROJECT, options.source))
     else:

@@ -36,7 +36,8 @@ def files(root: Path) -> Mapping[str, bytes]:
         more = f" and {len(changed) - 3} more" if len(changed) > 3 else ""
         raise GraderFault(
             f"There are changes that are not committed: {', '.join(changed[:3])}{more}. "
-            "The hand-out is made from a commit. Next: commit or remove them"
+            "Hand-outs and Gradescope's zip are made from a commit. "
+            "Next: commit them, or put them aside (git stash; git stash pop brings them back)"
         )
     return selected(root, [name for name in names if name])
 
@@ -49,6 +50,11 @@ def selected(root: Path, names: list[str]) -> Mapping[str, bytes]:
             content = (root / name).read_bytes()
             found[name] = _students_readme(content) if name == "README.md" else content
     return found
+
+
+def is_course(root: Path) -> bool:
+    """Whether `root` is the course's repository: it has what no hand-out has."""
+    return (root / "teachers.mk").exists()
 
 
 def for_teachers(name: str) -> bool:

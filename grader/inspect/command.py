@@ -10,6 +10,7 @@ from contextlib import closing
 from dataclasses import replace
 
 from grader import course, submission
+from grader.caller import is_make
 from grader.checks.devices import CACHE
 from grader.checks.plan import Entry
 from grader.checks.survey import Surveyor
@@ -79,10 +80,11 @@ def _exercise(options: argparse.Namespace, target: Target, compiler: HostCompile
 
 def _kernel(options: argparse.Namespace, target: Target, compiler: HostCompiler) -> Inspection:
     if options.file is None:
-        raise GraderFault(
-            "Inspect what? Give a file: inspect FILE.cu, or --exercise EX; "
-            "with make: EX=naive, or FILE=... KERNEL=... GRID=... BLOCK=... ARGS=..."
-        )
+        if is_make():
+            what = "make inspect EX=naive, or FILE=... KERNEL=... GRID=... BLOCK=... ARGS=..."
+        else:
+            what = "inspect --exercise EX, or inspect FILE.cu with what --help lists"
+        raise GraderFault(f"Inspect what? For example: {what}")
     _refuse(options, ("shape",), "belongs to --exercise")
     file = read_file(options.file)
     for name in ("grid", "block", "args"):

@@ -15,6 +15,7 @@ from grader.exercise import Exercise
 from grader.finding import Finding
 from grader.messages import building, efficiency, files, memory, running, speed, values
 from grader.messages.wording import Template, phrases
+from grader.problems.matmul import Shape
 from grader.verdict import Verdict
 
 __all__ = ["TEXTS", "Message", "describe", "say"]
@@ -23,6 +24,19 @@ __all__ = ["TEXTS", "Message", "describe", "say"]
 _UNEXPLAINED = ("wrong_everywhere", "wrong_last", "wrong_blocks", "wrong_places", "wrong_somewhere")
 # What `make run` prints in a terminal; larger matrices say less than one element does.
 _LARGEST_PRINTED = 16
+_SMALL = Shape(3, 5, 4)  # to work out by hand; no two sizes alike
+# The values are right, so that printing them shows nothing.
+_COUNTED = (
+    Verdict.UNCOALESCED,
+    Verdict.TOO_MUCH_TRAFFIC,
+    Verdict.BANK_CONFLICTS,
+    Verdict.TOO_SLOW,
+)
+# For faults of a text that mean the same in every exercise.
+_HINTS = {
+    "forbidden_include": "launch.cuh brings CUDA's own names, and printf comes from cstdio; "
+    "README.md lists every header that may be included.",
+}
 
 
 @dataclass(frozen=True)
@@ -59,14 +73,36 @@ def say(finding: Finding) -> str:
 
 def _hint(finding: Finding, exercise: Exercise) -> str:
     """The exercise's own hint for this kind, or for this verdict, or where to look."""
+    if private := _private_tile(finding):
+        return private
     keys = [finding.kind]
     # A diagnosis that knows what went wrong asks its own question; a general hint would mislead.
-    if finding.verdict is not Verdict.WRONG_ANSWER or finding.kind.startswith(_UNEXPLAINED):
+    explained = finding.verdict is Verdict.WRONG_ANSWER or "k" in finding.facts
+    if not explained or finding.kind.startswith(_UNEXPLAINED):
         keys.append(finding.verdict.value)
     for key in keys:
         if key in exercise.hints:
             return exercise.hints[key]
-    shape = finding.shape
-    if shape is not None and max(shape) <= _LARGEST_PRINTED:
+    if finding.kind in _HINTS:
+        return _HINTS[finding.kind]
+    if finding.verdict in _COUNTED:
+        return f"make inspect EX={exercise.short} shows every line that touches memory in numbers."
+    if finding.shape is not None:
+        small = max(finding.shape) <= _LARGEST_PRINTED
+        shape = finding.shape if small else _SMALL
         return f"make run EX={exercise.short} SHAPE={shape} prints A, B, C and what C should be."
     return f"exercises/{exercise.name}/README.md says what the kernel is given and what is checked."
+
+
+def _private_tile(finding: Finding) -> str:
+    """What the text says of a tile that is not shared; "" where it is, or other words say more."""
+    facts = finding.facts
+    if name := facts.get("unshared"):
+        return (
+            f"{name}, declared in line {facts['unshared_line']}, is an ordinary array: each thread "
+            "has one of its own and sees nothing of what the others store in theirs."
+        )
+    general = finding.kind.startswith((*_UNEXPLAINED, "nan_", "unset_"))
+    if "unshared" in facts and general:
+        return "The file declares nothing as __shared__: what one thread loads, no other one sees."
+    return ""

@@ -21,6 +21,15 @@ def _compile_error(finding: Finding) -> str:
     )
 
 
+def _config_field(finding: Finding) -> str:
+    facts = finding.facts
+    asked = f"Is .{facts['nearest']} meant?" if facts["nearest"] else "Which one is meant?"
+    return (
+        f"LAUNCH_CONFIG has no field .{clipped(facts['name'])}; its fields are "
+        f"{listed(facts['order'])}, in this order. {asked}"
+    )
+
+
 def _missing_kernel(finding: Finding) -> str:
     facts = finding.facts
     found = facts["found"]
@@ -39,6 +48,27 @@ def _wrong_signature(finding: Finding) -> str:
 
 TEXTS: Mapping[str, Template] = {
     "compile_error": _compile_error,
+    "config_without_header": (
+        'LAUNCH_CONFIG is used, but the file does not include "launch.cuh" above it, which says '
+        "what that is. Which lines does the starter file begin with?"
+    ),
+    "config_misspelt": lambda f: (
+        f"The name {clipped(f.facts['name'])} is unknown: is LAUNCH_CONFIG meant? "
+        "Compare it letter by letter."
+    ),
+    "config_unended": (
+        "The line LAUNCH_CONFIG(...) does not end with a semicolon. What stands behind its last "
+        "parenthesis?"
+    ),
+    "config_field": _config_field,
+    "config_order": lambda f: (
+        f"LAUNCH_CONFIG names {f.facts['first']} after {f.facts['second']}, but C++ wants the "
+        f"order {listed(f.facts['order'])}. Which one goes first?"
+    ),
+    "brace_open": (
+        "The brace that opens in line {opened}, or one inside it, is not closed before "
+        "LAUNCH_CONFIG in line {config}. Which brace closes the kernel?"
+    ),
     "compile_too_slow": (
         "{compiler} was still compiling after {limit_s:g} s, the limit. Which template, constant "
         "expression or macro makes so much work?"

@@ -7,7 +7,9 @@ from collections.abc import Mapping
 from grader.finding import Finding
 from grader.messages.wording import Template, clipped, listed
 
-_LONGEST_LIST = 200
+_LONGEST_LIST = 330  # all that are allowed: a list that breaks off helps nobody
+# What programs print with, where kernels have printf.
+_STREAMS = ("iostream", "ostream", "sstream", "fstream", "iomanip", "format", "print")
 
 
 def _file(finding: Finding) -> str:
@@ -61,6 +63,8 @@ def _forbidden_include(finding: Finding) -> str:
     if form == "directive":
         return f"{name} is not allowed. Use #include, with a header that is."
     start = f"The header {name} may not be included."
+    if name in _STREAMS:
+        return f"{start} A kernel has no streams: use printf, from the header cstdio."
     if facts.get("nearest"):
         return f"{start} Is {facts['nearest']} meant?"
     return f"{start} Use one of {clipped(listed(facts['allowed'], 'or'), _LONGEST_LIST)}."
@@ -73,6 +77,11 @@ def _host_code(finding: Finding) -> str:
         return f"The file launches {name} with <<<...>>>. The grader launches: remove that line."
     if form == "main":
         return "The file has a main function, and only device code is graded. Remove it."
+    if form == "kernel":
+        return (
+            f"The kernel {name} is not marked with __global__, so it would run on the host. "
+            "Write the mark in front of it, as in the starter file."
+        )
     return (
         f"The function {name} runs on the host, and only device code is graded. "
         "Remove it, or mark it with __device__ if the kernel calls it."

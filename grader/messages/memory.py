@@ -29,9 +29,16 @@ def _global_access(finding: Finding) -> str:
         index = [facts["row"], facts["col"]] if rows else [facts["index"]]
         beyond = facts["index"] - max(rows, 1) * cols + 1
         place = name + subscripts(index)
+        place += f", index {facts['index']}" if rows else ""
         place += f", {counted(beyond, 'element')} past the end" if beyond > 0 else ""
+    does = f"{who(facts)} {_DOES[facts['access']]} {place}; {name} {size}{at(finding)}."
+    if "k" in facts:
+        return (
+            f"{does} The thread has work, and for its element of C that is k = {facts['k']} where "
+            f"K={facts['k']}: which values does k take?"
+        )
     return (
-        f"{who(facts)} {_DOES[facts['access']]} {place}; {name} {size}{at(finding)}. "
+        f"{does} "
         "Is there work for this thread at all, and if so, which row length does its index use?"
     )
 
@@ -126,11 +133,13 @@ def _race(finding: Finding) -> str:
             f"{pair(facts['block'])}; nothing orders two blocks{at(finding)}. "
             "Which block does this element belong to?"
         )
-    between = "no __syncwarp or barrier" if facts["same_warp"] else "no barrier"
+    between = "no barrier between"
+    if facts["same_warp"]:
+        between += ", and being lanes of one warp orders nothing"
     both_write = facts["access"] == facts["other_access"]
     question = "Which of the two threads is to write it?" if both_write else _WHO_WAITS
     return (
-        f"{name}: {first}, {second} of block {pair(facts['block'])}, {between} between"
+        f"{name}: {first}, {second} of block {pair(facts['block'])}, {between}"
         f"{at(finding)}. {question}"
     )
 

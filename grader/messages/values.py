@@ -41,9 +41,34 @@ def _wrong_stride(finding: Finding) -> str:
     facts = finding.facts
     verb = "writes" if facts["operand"] == "C" else "reads"
     return (
-        f"{element(finding)}. This C comes from a kernel that {verb} {facts['used']}: how many "
-        f"elements lie between neighbouring rows of {facts['operand']} in memory?"
+        f"{element(finding)}. This C comes from a kernel that {verb} {facts['used']}"
+        f"{_or_turned(finding, facts['operand'])}: how many "
+        f"elements lie between neighbouring rows of {facts['operand']} in memory{_and_where(facts)}"
     )
+
+
+def _b_other_layout(finding: Finding) -> str:
+    facts = finding.facts
+    return (
+        f"{element(finding)}. This C comes from reading B as if it were stored {facts['read_as']}, "
+        f"but it is stored {facts['stored']}{_or_turned(finding, 'B')}: which elements of B are "
+        f"neighbours in memory{_and_where(facts)}"
+    )
+
+
+def _or_turned(finding: Finding, operand: str) -> str:
+    """The other mistake that leaves the same C, where the matrix is no larger than a tile."""
+    if "turned_tile" not in finding.facts:
+        return ""
+    tile = finding.facts["turned_tile"]
+    return (
+        f", or from a {tile} x {tile} tile of {operand} that is stored or read with its indices "
+        "swapped"
+    )
+
+
+def _and_where(facts: Mapping[str, Any]) -> str:
+    return ", and where in its tile does each one go?" if "turned_tile" in facts else "?"
 
 
 def _all_zero(finding: Finding) -> str:
@@ -194,8 +219,7 @@ UNWRITTEN: Mapping[str, Template] = {
 INDICES: Mapping[str, Template] = {
     "swapped_parameters": _swapped_parameters,
     "wrong_stride": _wrong_stride,
-    "b_other_layout": "{element}. This C comes from reading B as if it were stored {read_as}, but "
-    "it is stored {stored}: which elements of B are neighbours in memory?",
+    "b_other_layout": _b_other_layout,
     "transposed": "{element}. C holds the transpose of the right answer: which of its indices "
     "runs along a row?",
     "tile_transposed": "{element}. This C comes from transposing each {tile} x {tile} tile of "
@@ -254,6 +278,8 @@ NUMBERS: Mapping[str, Template] = {
         f"{element(f)}; {share(f.facts)} NaN, in {_box(f.facts)}. Does that thread use a value "
         "that was never set, or one from outside the matrices?"
     ),
+    "infinite": "{element}; {share} infinite, and no sum of such products is. Does it use a value "
+    "that was never set, or one divided by zero?",
     "constant_factor": "{element}. Every element is {factor:g} times what it should be: what is "
     "done too often, or to the sum afterwards?",
     "constant_offset": "{element}. Every element is off by {offset:g}: what does the sum start "

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Iterator
+from pathlib import Path
 
 from grader.checks.outcome import Status
 from grader.checks.plan import Entry, Plan, case_arguments
@@ -12,6 +14,7 @@ from grader.score import ExerciseScore, Score
 from grader.submission import is_starter
 
 STARTER = PROJECT / "starter"
+_ANEW = "make starter"
 Step = tuple[Line, ...] | None
 
 
@@ -36,6 +39,8 @@ def _repair(one: ExerciseScore, entry: Entry, score: Score, plan: Plan) -> Step:
     failed = [check.outcome for check in one.checks if check.outcome.status is Status.FAIL]
     if not failed:
         return None
+    if any(finding.kind == "empty_file" for finding in failed[0].findings) and _is_own(entry.path):
+        return (line("Next: ", (_ANEW, "bold"), " writes it anew."),)
     places = [place for finding in failed[0].findings for place in finding.locations]
     where = f"{places[0].file}:{places[0].line}" if places else _file(entry)
     # The same folder and seed, so that the same failure is met until it is mended.
@@ -60,10 +65,32 @@ def _begin(one: ExerciseScore, entry: Entry, score: Score, plan: Plan) -> Step:
 
 
 def _missing(entry: Entry) -> Line:
-    name = entry.path.name
-    if entry.path.parent.resolve() == STARTER:
-        return line(f"starter/{name} is missing. Next: ", ("make starter", "bold"))
-    return line(f"Next: put {name} into {entry.path.parent}.")
+    fact, step = missing(entry.path)
+    return line(f"{fact} Next: ", (step, "bold"))
+
+
+def missing(path: Path) -> tuple[str, str]:
+    """What to say of a file that is not there, and what mends it."""
+    folder = Path("starter") if _is_own(path) else path.parent
+    shown = folder / path.name
+    if other := _misspelt(path):
+        return (
+            f"{shown} is missing; {other} is not looked at: upper and lower case count.",
+            f"mv {shlex.join((str(folder / other), str(shown)))}",
+        )
+    step = _ANEW if _is_own(path) else f"put {path.name} into {folder}"
+    return f"{shown} is missing.", step
+
+
+def _misspelt(path: Path) -> str:
+    """The name of a file beside the missing one that differs from it by case alone; else ""."""
+    names = sorted(one.name for one in path.parent.iterdir()) if path.parent.is_dir() else []
+    return next((name for name in names if name.casefold() == path.name.casefold()), "")
+
+
+def _is_own(path: Path) -> bool:
+    """Whether it is a file of this copy's own starter/."""
+    return path.parent.resolve() == STARTER
 
 
 def _warm_up_waits() -> bool:

@@ -136,6 +136,8 @@ def compile_kernel(
         raise failure(done, LIMITS)
     if done.cause in confined.MACHINES:
         raise confined.machine_fault(str(compiler), done.cause)
+    if done.status != 0 and confined.is_sound(assembling, folder, assembly.name, LIMITS):
+        raise CompileFailure("the compiler gave up on this file", 0, 1, "compile_gave_up")
     if done.status != 0:
         raise GraderFault(
             f"{compiler} could not assemble its own output: {done.output.strip()[:300]}. "

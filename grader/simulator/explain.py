@@ -37,7 +37,33 @@ def _global_access(raw: RawFinding, scene: Scene) -> Finding:
         **place(raw, scene),
         "count": raw.count,
     }
+    if facts["access"] == "read" and _is_one_term_too_many(facts, scene):
+        facts["k"] = scene.launch.operands[0].cols
     return Finding(Verdict.OUT_OF_BOUNDS, "global_access", facts, at(raw, scene, facts["access"]))
+
+
+def _is_one_term_too_many(facts: Mapping[str, Any], scene: Scene) -> bool:
+    """Whether a thread that computes one element of C reads what belongs to k == K for it, and no
+    smaller k leads there by way of a wrong stride."""
+    operands, (wide, high, _) = scene.launch.operands, scene.block.threads
+    if [o.name for o in operands] != ["A", "B", "C"] or not all(o.rows for o in operands):
+        return False
+    a, b, c = operands
+    if scene.launch.grid != (-(-c.cols // wide), -(-c.rows // high)):
+        return False  # a tile of C is not as large as the block: whose element is whose?
+    col = facts["block"][0] * wide + facts["thread"][0]
+    row = facts["block"][1] * high + facts["thread"][1]
+    if row >= c.rows or col >= c.cols:
+        return False
+    k, index = a.cols, facts["index"]
+    kxn = (b.rows, b.cols) == (k, c.cols)
+    last = {"A": row * k + k, "B": k * c.cols + col if kxn else col * k + k}
+    return index == last.get(facts["operand"]) and not any(
+        index in (line * stride + term, term * stride + line)  # an index with another stride
+        for stride in (c.rows, c.cols, k)
+        for line in (row, col)
+        for term in range(k)
+    )
 
 
 def _nearest_array(scene: Scene, offset: int) -> Variable | None:

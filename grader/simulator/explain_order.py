@@ -61,7 +61,7 @@ def _race(raw: RawFinding, scene: Scene) -> Finding | None:
     line = scene.debug.line(raw.pc_other)
     places = at(raw, scene, access(raw))
     if line:
-        places = (*places, Location(scene.file, line, other))
+        places = (Location(scene.file, line, other), *places)  # as the sentence names them
     kind = "repeated_store" if raw.kind == Kind.REPEATED_STORE else "race"
     return Finding(Verdict.RACE, kind, facts, places)
 

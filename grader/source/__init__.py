@@ -16,7 +16,8 @@ Findings, all with verdict `rejected` and one location:
 - forbidden_extension {form, name}: an "attribute", a "pragma" or a "builtin" function that is not
   on the lists of `extensions`
 - asm_outside_function {}
-- host_code {name, form}. `form`: "function" (no `__global__` or `__device__` before it), "main",
+- host_code {name, form}. `form`: "function" (no `__global__` or `__device__` before it), "kernel"
+  (the same, of a function that the contract declares as a kernel), "main",
   "launch" (`<<<...>>>`; `name` is the kernel, or "a kernel" where it cannot be told).
 - tensor_cores {what}: the header, name or instruction ("mma.h", "nvcuda::wmma", "mma.sync").
 """
@@ -25,8 +26,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator
-from functools import lru_cache
+from functools import cache, lru_cache
 from itertools import pairwise
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from grader.finding import Finding, Location
@@ -69,6 +71,7 @@ _TENSOR_INSTRUCTION = re.compile(r"\b(w?g?mma|tcgen05)\s*(\.\w+)")
 _PTX_COMMENT = re.compile(r"//[^\n]*|/\*.*?(?:\*/|\Z)", re.DOTALL)
 _ESCAPE = re.compile(r"\\([nrtfv\\\"'])")
 _ESCAPED = {"n": "\n", "r": "\r", "t": "\t", "f": "\f", "v": "\v"}
+_DECLARED = re.compile(r"__global__ void (\w+)\(")
 _INCBIN = re.compile(r"\.incbin\b")
 
 
@@ -110,6 +113,13 @@ def uses_unsupported(submission: Submission) -> str:
         if (first, colons) == ("cuda", "::") and second in _CUDA_NAMES:
             used |= {_CUDA_NAMES[second]: None}
     return ", ".join(used)
+
+
+@cache
+def _kernels() -> frozenset[str]:
+    """The kernels that the contract declares, which a submission defines."""
+    contract = Path(__file__).parents[1] / "include" / "launch.cuh"
+    return frozenset(_DECLARED.findall(contract.read_text(encoding="utf-8")))
 
 
 @lru_cache(maxsize=8)  # every function here starts with it, for the same text
@@ -181,6 +191,8 @@ def _outside(found: Survey, items: Iterable[Item], macros: Macros) -> Iterator[F
     hosts = list(_hosts(found, macros)) if found.sound else []
     for function in hosts:
         form = "main" if function.name == "main" else "function"
+        if function.name in _kernels():
+            form = "kernel"
         yield function.line, "host_code", {"name": function.name, "form": form}
     told = frozenset(hosts)
     for launch in found.launches:

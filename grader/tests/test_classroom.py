@@ -319,6 +319,14 @@ def test_the_grade_book_has_a_line_for_every_line_of_the_roster(tmp_path: Path) 
     assert not any(value.startswith("=") for row in book(one) for value in row.values())
 
 
+def test_the_guide_explains_every_column(tmp_path: Path) -> None:
+    guide = (PROJECT / "grader/classroom/README.md").read_text("utf-8")
+    one = class_of(tmp_path, "student\nada\n")
+    put(one, "ada", None, "missing")
+    columns = {*roster.COLUMNS, *book(one)[0]}
+    assert {name for name in columns if f"`{name}`" not in guide} == set()
+
+
 def test_a_forged_record_is_no_score(tmp_path: Path) -> None:
     one = class_of(tmp_path, "student\nada\n")
     data = graded()
@@ -344,6 +352,39 @@ def test_the_page_names_nobody_and_warns_of_two_kinds_of_machines(tmp_path: Path
     assert not re.search(r"\b(ada|bob|cy)\b", text)
     page.write(path, rows, "Class", names=True)
     assert "cy is not in submissions" in path.read_text()
+
+
+def test_the_page_speaks_in_the_words_of_the_report(tmp_path: Path) -> None:
+    one = class_of(tmp_path, "student\nada\nbob\n")
+    put(one, "ada", graded())
+    rows = gradebook.rows(one, POLICY)
+    page.write(one.folder / "summary.html", rows, "Class", names=False)
+    text = (one.folder / "summary.html").read_text()
+    assert "undecided" not in text
+    for word in ("not graded", "not started", "missing"):
+        assert f'<th class="number">{word}</th>' in text
+    assert "2 students. graded: 1, not graded yet: 1." in text
+
+
+def test_who_was_not_graded_is_told_by_name_and_reason(tmp_path: Path) -> None:
+    one = class_of(tmp_path, "student,received\nada,\nbob,yesterday\n")
+    put(one, "ada", graded())
+    ada, bob = gradebook.rows(one, POLICY)
+    assert gradebook.totals((ada, bob)) == "graded: 1, the roster's line cannot be used: 1"
+    assert gradebook.outcome(bob).startswith("the roster's line cannot be used (line 3: ")
+
+
+def test_a_roster_is_refused_before_anything_is_started(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "roster.csv").write_text("name,email\nada,a@b\n")
+    words = ["class", str(tmp_path / "roster.csv"), str(tmp_path), "--check"]
+    words += ["--output", str(tmp_path / "class")]
+    assert cli.main(words) == cli.ERROR
+    assert "the first line must name the columns" in capsys.readouterr().err
+    (tmp_path / "roster.csv").write_text("student\nada\n")
+    assert cli.main(words) == cli.OK
+    assert not (tmp_path / "class").exists()
 
 
 # Similar submissions
@@ -604,7 +645,10 @@ def test_a_small_class_from_its_roster_to_grade_book_page_and_leads(
     load = policy.load
     monkeypatch.setattr(policy, "load", lambda _: load(tmp_path))
     assert cli.main(class_command(tmp_path, "class")[3:]) == cli.OK
-    assert "6 students: 5 graded, 1 nothing handed in." in capsys.readouterr().out
+    told = capsys.readouterr().out
+    assert "6 students. graded: 5, nothing handed in: 1.\n" in told
+    assert "  gus: nothing handed in" in told
+    assert "Alike: 1 pairs in " in told
 
     with (tmp_path / "class/gradebook.csv").open(newline="") as file:
         rows = {row["student"]: row for row in csv.DictReader(file)}
@@ -624,7 +668,7 @@ def test_a_small_class_from_its_roster_to_grade_book_page_and_leads(
 
     page_text = re.sub(r"<[^>]*>|\s+", " ", (tmp_path / "class/summary.html").read_text())
     page_text = " ".join(page_text.split())
-    assert "6 students: 5 graded, 1 nothing handed in." in page_text
+    assert "6 students. graded: 5, nothing handed in: 1." in page_text
     assert "01_naive out of bounds 1" in page_text
     assert re.search(r"S-\w{6} 8 75 01_naive: out of bounds; 02_tiled: missing;", page_text)
     assert re.search(r"S-\w{6} 0 nothing handed in", page_text)

@@ -16,7 +16,7 @@ from typing import Any
 
 import pytest
 
-from grader import cli, commands
+from grader import caller, cli, commands
 from grader.driver import find_driver
 from grader.exercise import PROJECT, load_all
 
@@ -117,6 +117,45 @@ def test_wrong_usage_is_one_line(
     arguments: list[str], named: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert named in refused(capsys, *arguments)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "told"),
+    [
+        (["test", "--device", "tpu"], "argument DEVICE: invalid choice: 'tpu'"),
+        (["inspect", "x.cu", "--shape", "3x3x3"], "SHAPE belongs to EX. See: make"),
+        (["inspect"], "Inspect what? For example: make inspect EX=naive, or FILE=... KERNEL=..."),
+        (["starter", "--chekc"], "unrecognized arguments: --chekc. See: make"),
+    ],
+)
+def test_who_calls_with_make_is_answered_in_its_words(
+    arguments: list[str],
+    told: str,
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    assert told not in refused(capsys, *arguments)
+    monkeypatch.setenv(caller.CALLER, "make")
+    found = refused(capsys, *arguments)
+    assert told in found
+    assert "python -m" not in found
+
+
+def test_make_is_told_the_device_as_a_variable(monkeypatch: pytest.MonkeyPatch) -> None:
+    choose = 'Next: --kernel "sum<16>", or --solutions --output-format'
+    assert caller.reworded(choose) == choose
+    assert caller.setting("device", "simulator") == "--device simulator"
+    monkeypatch.setenv(caller.CALLER, "make")
+    assert caller.setting("device", "simulator") == "DEVICE=simulator"
+    told = 'Next: KERNEL="sum<16>", or --solutions --output-format'
+    assert caller.reworded(choose) == told
+
+
+def test_every_verb_has_a_help(capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit) as ended:
+        cli.main(["starter", "--help"])
+    assert ended.value.code == 0
+    assert "--force" in capsys.readouterr().out
 
 
 @pytest.mark.parametrize("arguments", [("test",), ("doctor",), ("grade", "my folder")])

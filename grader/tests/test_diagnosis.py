@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from grader.device import LaunchConfig
 from grader.diagnosis import Evidence, explain
 from grader.finding import Finding
+from grader.messages import say
 from grader.problems.matmul import Case, Layout, Shape
 from grader.tests.emulated import (
     FLAT,
@@ -207,6 +212,16 @@ def test_tiles_that_are_turned_round_are_named(shape: str) -> None:
     assert (found.kind, found.facts["operand"]) == ("tile_transposed", "A and B")
 
 
+def test_in_a_matrix_of_one_tile_a_turned_tile_is_named_beside_the_index() -> None:
+    found = only(explained(Kernel(see_b=lambda tile: tile.T), "8x8x8"))
+    assert (found.kind, found.facts["turned_tile"]) == ("b_other_layout", 8)
+    found = only(explained(Kernel(see_a=lambda tile: tile.T), "8x8x8"))
+    assert (found.facts["operand"], found.facts["turned_tile"]) == ("A", 8)
+    found = only(explained(Kernel(b=lambda k, c, s: c * s.k + k), "24x16x24"))
+    assert found.kind == "b_other_layout"
+    assert "turned_tile" not in found.facts
+
+
 def test_a_tile_of_c_that_is_turned_round_is_named() -> None:
     kernel = Kernel(
         c=lambda r, c, s: (r // 8 * 8 + c % 8) * s.n + c // 8 * 8 + r % 8,
@@ -256,3 +271,36 @@ def test_wrong_values_without_a_pattern_are_placed(bad: object, kind: str) -> No
     if kind == "wrong_places":
         assert (found.facts["places"], found.facts["of_places"]) == (8, 64)
         assert found.facts["in_tile"] == [3, 1]
+
+
+STRANGE = [np.inf, -np.inf, np.nan, -0.5, 1e30, 3.0e38, 1e-42]
+
+
+@settings(derandomize=True, deadline=None)
+@given(
+    st.lists(
+        st.tuples(st.integers(0, 18), st.integers(0, 20), st.sampled_from(STRANGE)), min_size=1
+    ),
+    st.booleans(),
+)
+def test_no_wrong_value_comes_out_without_a_finding(
+    places: list[tuple[int, int, float]], everywhere: bool
+) -> None:
+    case = Case(Shape(19, 21, 13), seed=3)
+    launch = launch_of(case, TILED)
+    image = run_of(Kernel(), launch, TILED, Layout.KXN).images[2].copy()
+    c = launch.operands[2].values(image)
+    for row, col, value in places:
+        c[slice(None) if everywhere else row, col] = value
+    found = explain(Evidence.gather(exercise(), TILED, case, launch, image))
+    assert found
+    assert all(say(replace(one, shape=case.shape)) for one in found)
+
+
+def test_a_c_of_infinities_is_wrong() -> None:
+    case = Case(Shape(19, 21, 13), seed=3)
+    launch = launch_of(case, TILED)
+    image = run_of(Kernel(), launch, TILED, Layout.KXN).images[2].copy()
+    launch.operands[2].values(image)[:] = np.inf
+    found = only(explain(Evidence.gather(exercise(), TILED, case, launch, image)))
+    assert (found.kind, found.facts["got"]) == ("infinite", "infinity")

@@ -121,3 +121,16 @@ def test_a_type_that_the_code_generator_does_not_know_is_a_compile_error() -> No
     finding = diagnostics.explain(output, "starter/01_naive.cu", "nvcc 13.0", Path("/cuda"))
     assert finding.kind == "compile_error"
     assert "unsupported float variant!" in finding.facts["message"]
+
+
+def test_a_text_that_ends_too_early_is_a_compile_error_without_a_line() -> None:
+    finding = explain('At end of source: error: expected a ";"\n\n1 error detected.\n')
+    assert (finding.verdict, finding.kind) == (Verdict.COMPILE_ERROR, "compile_error")
+    assert finding.facts["message"] == 'expected a ";"'
+    assert finding.locations == ()
+
+
+@pytest.mark.parametrize("output", ["", "cudafe++ gave up.\n", "ld: error: nonsense\n"])
+def test_what_an_empty_file_does_not_do_is_the_students(output: str) -> None:
+    finding = diagnostics.explain(output, NAME, "nvcc 13.0", TOOLKIT, "", lambda: True)
+    assert (finding.verdict, finding.kind) == (Verdict.COMPILE_ERROR, "compile_gave_up")

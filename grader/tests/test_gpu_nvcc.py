@@ -150,6 +150,14 @@ def test_an_nvcc_that_breaks_is_not_the_students_fault(tmp_path: Path) -> None:
         nvcc.compile_submission(TILED, compiler, "sm_90", tmp_path / "cache")
 
 
+def test_an_nvcc_that_breaks_at_this_text_alone_blames_the_text(tmp_path: Path) -> None:
+    at_any_text = "if [ -s kernel.cu ]; then echo 'nvcc gave up, in words of its own'; exit 1; fi"
+    compiler = fake_nvcc(tmp_path / "nvcc", behaviour=at_any_text)
+    with pytest.raises(KernelFault) as raised:
+        nvcc.compile_submission(TILED, compiler, "sm_90", tmp_path / "cache")
+    assert raised.value.findings[0].kind == "compile_gave_up"
+
+
 def test_a_cache_that_cannot_be_written_is_not_the_students_fault(tmp_path: Path) -> None:
     (tmp_path / "cache").write_text("a file in its place")
     with pytest.raises(GraderFault, match="cannot write to the cache"):
@@ -174,6 +182,12 @@ class TestWithNvcc:
             'identifier "nothing" is undefined',
             [4],
         )
+
+    def test_a_text_that_ends_too_early_is_the_students(self, tmp_path: Path) -> None:
+        text = f"{TILED.text}__device__ int forgotten"
+        (found,) = nvcc.check_compiles(EXERCISE, submission(text), "sm_90", tmp_path)
+        assert found.kind == "compile_error"
+        assert found.facts["message"] == 'expected a ";"'
 
     def test_swapped_parameters_are_a_wrong_signature(self, tmp_path: Path) -> None:
         text = TILED.text.replace("const float *B, float *C", "float *C, const float *B")

@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 
+from grader import cli
 from grader.exercise import PROJECT, load_all
 from grader.finding import GraderFault
 from grader.handout import making, manifest, update
@@ -97,7 +98,7 @@ def test_make_in_the_handout_lists_what_works_there(fresh: Path, copy: Path) -> 
 
 
 def test_a_teachers_command_is_unknown_in_the_handout(copy: Path) -> None:
-    for target in targets(PROJECT / "teachers.mk") - {"starter"}:  # there is a folder of that name
+    for target in targets(PROJECT / "teachers.mk"):
         done = make(copy, target)
         assert re.search(f"No rule to make target .{target}'", done.stderr), target
 
@@ -120,7 +121,7 @@ def test_every_command_of_students_works_in_the_handout(fresh: Path, copy: Path)
     calls = {
         "test": ("EX=naive",), "run": ("EX=naive", "SHAPE=3x3x3"), "inspect": ("EX=naive",),
         "bench": ("EX=naive",), "sweep": ("EX=naive", "SHAPE=64x64x64"), "grade": ("EX=naive",),
-        "verify": record, "update": (f"FROM={fresh}",), "restore": (), "doctor": (),
+        "verify": record, "update": (f"FROM={fresh}",), "restore": (), "doctor": (), "starter": (),
     }  # fmt: skip
     installing = {"setup", "nvcc", "wheelhouse", "clean"}
     assert {*calls} == targets(fresh / "Makefile") - installing - {"help"}
@@ -260,6 +261,45 @@ def test_changed_and_removed_files_are_named_and_restored(copy: Path) -> None:
     assert update.restore(copy) == ("grader/score.py", "tests/test_checks.py")
     assert manifest.compare(manifest.read(copy), copy).names == ()
     assert (copy / "starter/02_tiled.cu").read_text() == "// my work\n"
+
+
+def test_lost_starters_are_written_anew_in_a_copy_and_work_stays(copy: Path) -> None:
+    naive, tiled, padded = (copy / f"starter/{n}.cu" for n in ("01_naive", "02_tiled", "03_padded"))
+    handed_out = [path.read_bytes() for path in (naive, tiled)]
+    for path in (naive, padded):
+        path.write_text("__global__ void mine() { }\n")
+    commit(copy)
+    naive.unlink()
+    tiled.write_text("\n")
+    done = make(copy, "starter")
+    assert done.stdout.splitlines() == [
+        "starter/01_naive.cu: written, as it was handed out. "
+        "What you last committed is another: git checkout -- starter/01_naive.cu",
+        "starter/02_tiled.cu: written, as it was handed out",
+    ]
+    assert [path.read_bytes() for path in (naive, tiled)] == handed_out
+    assert "mine" in padded.read_text()
+    assert make(copy, "starter").stdout == "No file of starter/ is missing.\n"
+    git(copy, "checkout", "--", "starter/01_naive.cu")
+    assert "mine" in naive.read_text()
+
+
+def test_a_starter_that_the_history_lacks_is_named_with_the_next_step(copy: Path) -> None:
+    shutil.rmtree(copy / ".git")
+    (copy / "starter/01_naive.cu").unlink()
+    done = make(copy, "starter")
+    assert done.returncode != 0
+    assert "history: starter/01_naive.cu. Next: make update FROM=" in done.stderr
+
+
+@pytest.mark.parametrize(("verb", "step"), [("restore", "git restore"), ("update", "git pull")])
+def test_what_mends_a_copy_says_what_to_do_in_the_courses_repository(
+    verb: str, step: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert cli.main([verb, *(["anywhere"] if verb == "update" else [])]) == cli.ERROR
+    told = capsys.readouterr().err
+    assert f"make {verb} is for students' copies" in told
+    assert f"Next: {step}" in told.replace("git status, then: ", "")
 
 
 def test_what_the_history_lacks_is_named_with_the_next_step(copy: Path) -> None:

@@ -545,8 +545,8 @@ NO_FILE = ("nowhere.cu", *LAUNCH, "--args", ARRAYS)
 @pytest.mark.parametrize(
     ("words", "told"),
     [
-        ((), "Give a file"),
-        ((), "EX=naive, or FILE=... KERNEL=... GRID=... BLOCK=... ARGS=..."),
+        ((), "inspect FILE.cu with what --help lists"),
+        ((), "For example: inspect --exercise EX"),
         (("nowhere.cu",), "nowhere.cu cannot be read: No such file or directory."),
         (("SMALL", *LAUNCH, "--args", ARRAYS, "--line", "99"), "no memory. Lines that do: 3."),
         (NO_FILE, "nowhere.cu cannot be read: No such file or directory."),

@@ -124,6 +124,46 @@ def test_bench_and_sweep_hand_over_what_they_are_told(project: Path) -> None:
     )
 
 
+@pytest.mark.parametrize(
+    ("words", "told"),
+    [
+        (("verify",), "Name a record: make verify RESULT=results.json SUBMISSION=dir"),
+        (("verify", "RESULT=r.json"), "Name what was graded: make verify RESULT=results.json"),
+        (("update",), "Give the hand-out: make update FROM=folder or git address"),
+        (("handout",), "Name a new folder: make handout OUT=dir"),
+        (("class", "ROSTER=r.csv"), "Name the folder of submissions: make class ROSTER="),
+        (("regrade", "STUDENT=ada"), "Say why: make regrade STUDENT=name REASON=why"),
+    ],
+)
+def test_a_variable_that_is_missing_is_told_by_make_alone(
+    project: Path, words: tuple[str, ...], told: str
+) -> None:
+    (project / ".venv" / "class.stamp").touch()
+    (project / "requirements" / "class.txt").touch()
+    os.utime(project / "requirements" / "class.txt", (0, 0))
+    done = make(project, *words)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert done.stderr.startswith(told)
+
+
+def test_a_class_is_looked_at_before_anything_is_installed_for_it(project: Path) -> None:
+    (project / "requirements" / "class.txt").touch()
+    words = ("class", "ROSTER=my roster.csv", "SUBMISSIONS=in", "SEED=7")
+    call = "[-m][grader][class][my roster.csv][in]"
+    steps = [one for one in make(project, *words).stdout.splitlines() if one.startswith("[")]
+    assert [step[:20] for step in steps] == [call[:20], "[-m][pip][install][-", call[:20]]
+    assert steps[0] == f"{call}[--check][--output][class][--seed][7]"
+    assert steps[2] == f"{call}[--output][class][--seed][7]"
+    done = make(project, *words, STATUS="2")
+    assert "[pip]" not in done.stdout
+    assert done.returncode != 0
+
+
+def test_make_says_that_it_calls(project: Path) -> None:
+    (project / ".venv/bin/python").write_text('#!/bin/sh\necho "$GRADER_WORDS"\n')
+    assert make(project, "test").stdout == "make\n"
+
+
 def test_nvcc_is_installed_from_its_own_pinned_list(project: Path) -> None:
     done = make(project, "nvcc")
     assert "[--require-hashes][-r][requirements/nvcc.txt]" in done.stdout

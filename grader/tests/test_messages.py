@@ -13,6 +13,8 @@ import pytest
 from grader.finding import Finding, Location
 from grader.messages import TEXTS, describe
 from grader.problems.matmul import Shape
+from grader.source import ALLOWED_HEADERS
+from grader.source.slips import FIELDS
 from grader.tests.emulated import exercise
 from grader.verdict import Verdict
 
@@ -53,6 +55,13 @@ EXAMPLES: list[tuple[str, Verdict, Mapping[str, Any]]] = [
     ("compile_too_slow", Verdict.COMPILE_ERROR, {"compiler": "g++", "message": "", "count": 1, "limit_s": 20}),
     ("compile_too_large", Verdict.COMPILE_ERROR, {"compiler": "g++", "message": "", "count": 1}),
     ("compile_gave_up", Verdict.COMPILE_ERROR, {"compiler": "g++", "message": "", "count": 1}),
+    ("config_without_header", Verdict.COMPILE_ERROR, {}),
+    ("config_misspelt", Verdict.COMPILE_ERROR, {"name": "LAUNCH_CONFG"}),
+    ("config_unended", Verdict.COMPILE_ERROR, {}),
+    ("config_field", Verdict.COMPILE_ERROR, {"name": "blockx", "nearest": "block_x", "order": list(FIELDS)}),
+    ("config_field", Verdict.COMPILE_ERROR, {"name": "z", "nearest": "", "order": list(FIELDS)}),
+    ("config_order", Verdict.COMPILE_ERROR, {"first": "block_x", "second": "block_y", "order": list(FIELDS)}),
+    ("brace_open", Verdict.COMPILE_ERROR, {"opened": 7, "config": 31}),
     ("nested_too_deep", Verdict.COMPILE_ERROR, {"limit": 256}),
     ("undefined_name", Verdict.COMPILE_ERROR, {"name": "scaled(float)"}),
     ("runs_before", Verdict.COMPILE_ERROR, {}),
@@ -103,10 +112,14 @@ EXAMPLES: list[tuple[str, Verdict, Mapping[str, Any]]] = [
     ("asm_outside_function", Verdict.REJECTED, {}),
     ("host_code", Verdict.REJECTED, {"name": "main", "form": "main"}),
     ("host_code", Verdict.REJECTED, {"name": "check", "form": "function"}),
+    ("host_code", Verdict.REJECTED, {"name": "matmul_tiled", "form": "kernel"}),
+    ("forbidden_include", Verdict.REJECTED, {"header": "iostream", "allowed": list(ALLOWED_HEADERS), "form": "header", "nearest": ""}),
+    ("forbidden_include", Verdict.REJECTED, {"header": "vector", "allowed": list(ALLOWED_HEADERS), "form": "header", "nearest": ""}),
     ("host_code", Verdict.REJECTED, {"name": "matmul_tiled", "form": "launch"}),
     ("tensor_cores", Verdict.REJECTED, {"what": "wmma"}),
     ("device_variables", Verdict.REJECTED, {"bytes": 4 << 20, "limit": 1 << 20}),
     ("global_access", Verdict.OUT_OF_BOUNDS, {**GLOBAL, "access": "read", "index": 70}),
+    ("global_access", Verdict.OUT_OF_BOUNDS, {**GLOBAL, "access": "read", "index": 68, "col": 0, "k": 4}),
     ("global_access", Verdict.OUT_OF_BOUNDS, {**GLOBAL, "access": "write", "index": -1, "row": -1, "col": -1}),
     ("shared_access", Verdict.OUT_OF_BOUNDS, {"access": "write", "variable": "As", "index": [16, 0], "bytes_past": 4, "dims": [16, 16], **WHO}),
     ("shared_access", Verdict.OUT_OF_BOUNDS, {"access": "read", "variable": "As", "index": [-1, 15], "bytes_past": -4, "dims": [16, 16], **WHO}),
@@ -164,6 +177,8 @@ EXAMPLES: list[tuple[str, Verdict, Mapping[str, Any]]] = [
     ("wrong_stride", Verdict.WRONG_ANSWER, {**ELEMENT, "operand": "A", "used": "A[row * N + k]"}),
     ("wrong_stride", Verdict.WRONG_ANSWER, {**ELEMENT, "operand": "C", "used": "C[row * M + col]"}),
     ("b_other_layout", Verdict.WRONG_ANSWER, {**ELEMENT, "stored": "NxK", "read_as": "KxN"}),
+    ("b_other_layout", Verdict.WRONG_ANSWER, {**ELEMENT, "stored": "KxN", "read_as": "NxK", "turned_tile": 16}),
+    ("wrong_stride", Verdict.WRONG_ANSWER, {**ELEMENT, "operand": "A", "used": "A[k * M + row]", "turned_tile": 16}),
     ("transposed", Verdict.WRONG_ANSWER, ELEMENT),
     ("tile_transposed", Verdict.WRONG_ANSWER, {**ELEMENT, "operand": "B", "tile": 16}),
     ("shifted", Verdict.WRONG_ANSWER, {**ELEMENT, "down": 1, "right": -1}),
@@ -195,6 +210,7 @@ EXAMPLES: list[tuple[str, Verdict, Mapping[str, Any]]] = [
     ("nan_everywhere", Verdict.WRONG_ANSWER, {**ELEMENT, "got": "NaN", "k": 17, "tile_k": 16}),
     ("reads_past_end", Verdict.WRONG_ANSWER, {**ELEMENT, "got": "NaN", "operand": "A or B", "k": 16, "tile_k": 16}),
     ("nan_somewhere", Verdict.WRONG_ANSWER, {**ELEMENT, "got": "NaN"}),
+    ("infinite", Verdict.WRONG_ANSWER, {**ELEMENT, "got": "infinity"}),
     ("constant_factor", Verdict.WRONG_ANSWER, {**ELEMENT, "factor": 2.0}),
     ("constant_offset", Verdict.WRONG_ANSWER, {**ELEMENT, "offset": -1.0}),
     ("reduced_factors", Verdict.REDUCED_PRECISION, {**LOST, "format": "TF32 or FP16", "bits": 10}),
@@ -292,8 +308,8 @@ def test_a_tail_is_told_as_fact_place_and_question() -> None:
         (
             {"other": [1, 0], "same_warp": True},
             "As[0][3]: read by thread (1, 0), written by thread (3, 0) of block (0, 1), no "
-            "__syncwarp or barrier between (M=17 N=9 K=4). Which of the two must come first, and "
-            "what makes the other one wait?",
+            "barrier between, and being lanes of one warp orders nothing (M=17 N=9 K=4). Which of "
+            "the two must come first, and what makes the other one wait?",
         ),
         (
             {"access": "read", "other_access": "write", "asynchronous": True},
@@ -357,4 +373,7 @@ def test_without_hints_a_small_case_is_offered_to_look_at() -> None:
     small = Finding(Verdict.WRONG_ANSWER, "transposed", ELEMENT, shape=Shape(3, 4, 5))
     large = Finding(Verdict.WRONG_ANSWER, "transposed", ELEMENT, shape=Shape(33, 4, 5))
     assert "make run EX=tiled SHAPE=3x4x5" in describe(small, exercise()).hint
-    assert "exercises/02_tiled/README.md" in describe(large, exercise()).hint
+    assert "make run EX=tiled SHAPE=3x5x4" in describe(large, exercise()).hint
+    waste = {"name": "B", "access": "load", "sectors_per_request": 32.0, "ideal": 4.0}
+    counted = finding("uncoalesced", Verdict.UNCOALESCED, waste)
+    assert "make inspect EX=tiled" in describe(counted, exercise()).hint

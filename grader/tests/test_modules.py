@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import subprocess
 import sys
 
@@ -46,3 +47,15 @@ def test_no_module_is_too_long() -> None:
         if "tests" not in path.parts
     }
     assert {path for path, length in lengths.items() if length > LONGEST_MODULE} == set()
+
+
+def test_the_table_of_rules_names_files_that_are_there() -> None:
+    table = (
+        (GRADER / "README.md").read_text(encoding="utf-8").partition("## Where is which rule")[2]
+    )
+    rows = [line for line in table.partition("\n## ")[0].splitlines() if line.startswith("| ")]
+    named = {name for row in rows for name in re.findall(r"`(/?[a-z_/]+\.(?:py|cpp|toml))`", row)}
+    assert len(named) > 15
+    places = (GRADER, PROJECT, PROJECT / "exercises" / "01_naive")
+    lost = {name for name in named if not any((p / name.lstrip("/")).is_file() for p in places)}
+    assert lost == set()

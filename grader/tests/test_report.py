@@ -14,6 +14,7 @@ import pytest
 from grader import grading
 from grader.checks.listener import Ledger
 from grader.checks.outcome import Outcome, Status
+from grader.checks.plan import folder_entries
 from grader.exercise import PROJECT
 from grader.finding import Finding, Location, NotGraded
 from grader.problems.matmul import Shape
@@ -163,13 +164,36 @@ def test_a_solved_warm_up_is_not_told_again(starter: Path) -> None:
     assert "Next: open starter/01_naive.cu, then: make test EX=naive" in told
 
 
-def test_a_missing_starter_is_written_by_make_starter(starter: Path) -> None:
-    missing = an_entry(an_exercise("01_naive"), "missing")
-    here = replace(missing, path=starter / missing.path.name)
-    for entry, step in ((here, "make starter"), (missing, "put 01_naive.cu into starter.")):
-        plan = a_plan(entry)
-        told = text(next_lines(grading.score(plan, check(plan, FakeDevice())), plan))
-        assert told.endswith(f"Next: {step}")
+def missing_naive(folder: Path) -> str:
+    """The end of the report where 01_naive.cu is not in `folder`."""
+    entry = an_entry(an_exercise("01_naive"), "missing")
+    plan = a_plan(replace(entry, path=folder / entry.path.name))
+    return text(next_lines(grading.score(plan, check(plan, FakeDevice())), plan)).strip()
+
+
+def test_a_missing_starter_is_written_by_make_starter(starter: Path, tmp_path: Path) -> None:
+    assert missing_naive(starter) == "starter/01_naive.cu is missing. Next: make starter"
+    other = tmp_path / "other"
+    told = f"{other}/01_naive.cu is missing. Next: put 01_naive.cu into {other}"
+    assert missing_naive(other) == told
+
+
+def test_a_file_whose_name_differs_by_case_alone_is_noticed(starter: Path) -> None:
+    (starter / "01_Naive.cu").write_text("__global__ void matmul_naive() { }\n")
+    assert missing_naive(starter) == (
+        "starter/01_naive.cu is missing; 01_Naive.cu is not looked at: upper and lower case "
+        "count. Next: mv starter/01_Naive.cu starter/01_naive.cu"
+    )
+
+
+def test_an_emptied_starter_is_written_anew_and_one_elsewhere_is_opened(
+    starter: Path, tmp_path: Path
+) -> None:
+    for folder, step in ((starter, "Next: make starter"), (tmp_path / "other", "Next: open ")):
+        folder.mkdir(exist_ok=True)
+        (folder / "01_naive.cu").write_text(" \n")
+        plan = a_plan(*folder_entries((an_exercise("01_naive"),), folder))
+        assert step in text(next_lines(grading.score(plan, check(plan, FakeDevice())), plan))
 
 
 @pytest.mark.parametrize("graded", [False, True])

@@ -48,6 +48,31 @@ def test_an_unguarded_store_is_named_with_row_column_and_thread(family: str) -> 
     assert [place.line for place in found.locations] == [BODY_LINE]
 
 
+LOOP = (
+    "    if (row >= M || col >= N) return;\n    float sum = 0;\n"
+    "    for (int k = 0; k < K; ++k) sum += A[row * K + k] * B[k * N + col];\n"
+    "    C[row * N + col] = sum;\n}\n"
+)
+
+
+@both_compilers
+@pytest.mark.parametrize(
+    ("before", "after", "shape", "k"),
+    [
+        ("k < K", "k <= K", Shape(1, 1, 1), 1),
+        ("B[k * N", "B[k * K", Shape(1, 2, 3), None),  # reaches the same element with k = 2
+        ("if (row >= M || col >= N) return;", "", Shape(1, 1, 1), None),
+    ],
+)
+def test_a_term_too_many_is_told_only_where_nothing_else_leads_there(
+    family: str, before: str, after: str, shape: Shape, k: int | None
+) -> None:
+    built = build(family, PRELUDE + LOOP.replace(before, after))
+    found = first(launch(family, built, shape=shape))
+    assert found.kind == "global_access"
+    assert found.facts.get("k") == k
+
+
 @both_compilers
 def test_an_index_far_outside_ends_the_launch_instead_of_the_worker(family: str) -> None:
     result = run(family, "    C[row * N + col - 100000000] = 1.0f;")

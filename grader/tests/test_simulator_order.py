@@ -82,8 +82,8 @@ def test_without_the_first_barrier_loads_meet_stores_of_the_same_step(family: st
     store = the(run, name="Bs", access="write")
     assert store.facts["other_access"] == "read"
     assert parties(store) == [
-        (line_of("store Bs", body), "write"),
         (line_of("load Bs", body), "read"),
+        (line_of("store Bs", body), "write"),
     ]
     # Thread (0, 0) reads its column of Bs before thread (0, 1) has stored row 1.
     assert (store.facts["other"], store.facts["thread"]) == ([0, 0], [0, 1])
@@ -92,8 +92,8 @@ def test_without_the_first_barrier_loads_meet_stores_of_the_same_step(family: st
     load = the(run, name="As", access="read")
     assert load.facts["other_access"] == "write"
     assert parties(load) == [
-        (line_of("load As", body), "read"),
         (line_of("store As", body), "write"),
+        (line_of("load As", body), "read"),
     ]
 
 
@@ -108,8 +108,8 @@ def test_without_the_second_barrier_stores_meet_loads_of_the_step_before(family:
     assert (found.facts["other"], found.facts["thread"]) == ([0, 0], [1, 0])
     assert found.facts["index"] == [0, 0]
     assert parties(found) == [
-        (line_of("load As", body), "read"),
         (line_of("store As", body), "write"),
+        (line_of("load As", body), "read"),
     ]
     assert the(run, name="Bs", access="read").facts["space"] == "shared"
 
@@ -138,7 +138,7 @@ def test_lanes_of_a_warp_race_without_syncwarp(family: str) -> None:
     assert found.facts["same_warp"] is True
     assert (found.facts["other"], found.facts["thread"]) == ([0, 0], [1, 0])
     assert found.facts["index"] == [0]
-    assert parties(found) == [(line_of("load", body), "read"), (line_of("store", body), "write")]
+    assert parties(found) == [(line_of("store", body), "write"), (line_of("load", body), "read")]
 
 
 @both_compilers
@@ -171,8 +171,8 @@ def test_an_asynchronous_copy_that_is_not_waited_for_is_found(family: str) -> No
     assert (found.facts["thread"], found.facts["other"]) == ([0, 0], [0, 2])
     assert found.facts["index"] == [32]
     assert parties(found) == [
-        (line_of("load", body, PIPELINE), "read"),
         (line_of("copy", body, PIPELINE), "write"),
+        (line_of("load", body, PIPELINE), "read"),
     ]
 
 
@@ -208,8 +208,8 @@ def test_a_copy_into_a_stage_that_others_still_read_is_found(family: str) -> Non
     assert found.facts["other_access"] == "read"
     assert (found.facts["other"], found.facts["thread"]) == ([0, 0], [0, 2])
     assert parties(found) == [
-        (line_of("copy", body, PIPELINE), "write"),
         (line_of("load", body, PIPELINE), "read"),
+        (line_of("copy", body, PIPELINE), "write"),
     ]
 
 
@@ -289,8 +289,8 @@ def test_a_block_that_changes_what_another_block_reads_is_found(family: str) -> 
     assert (found.facts["other_access"], found.facts["other_block"]) == ("read", [0, 0])
     assert (found.facts["block"], found.facts["index"]) == ([1, 0], [])
     assert parties(found) == [
-        (line_of("store", body, before), "write"),
         (line_of("load", body, before), "read"),
+        (line_of("store", body, before), "write"),
     ]
 
 

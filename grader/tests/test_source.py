@@ -245,7 +245,7 @@ def test_asm_in_a_macro_that_is_only_defined_is_not_used() -> None:
         ("struct S { int operator()(int a) { return 1; } };", "operator()", "function", 1),
         ("#define FN inline\nFN int f() { return 1; }", "f", "function", 2),
         ("LAUNCH_CONFIG(.block_x = 1)\nint f() { return 1; }", "f", "function", 2),
-        ("__global__ void g() {}\nvoid matmul_naive(int n) {}", "matmul_naive", "function", 2),
+        ("__global__ void g() {}\nvoid matmul_naive(int n) {}", "matmul_naive", "kernel", 2),
         ("void f() try { } catch (...) { }", "f", "function", 1),
     ],
 )

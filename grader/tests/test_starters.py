@@ -234,8 +234,17 @@ def test_without_solutions_the_error_says_so(
     course: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     (course / "exercises" / "01_naive" / "solution.cu").unlink()
-    assert starters.main([], course) == 2
+    assert starters.main(["--check"], course) == 2
     assert "exercises/01_naive/solution.cu" in capsys.readouterr().err
+
+
+def test_an_emptied_starter_holds_no_work(course: Path) -> None:
+    starters.main([], course)
+    mine = course / "starter" / "01_naive.cu"
+    written = mine.read_text("utf-8")
+    mine.write_text(" \n", "utf-8")
+    assert starters.main([], course) == 0
+    assert mine.read_text("utf-8") == written
 
 
 def every_kernel_file() -> list[Path]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 import numpy as np
 
@@ -21,8 +22,12 @@ from grader.problems.matmul import (
     prepare,
     whole_tile_shapes,
 )
+from grader.simulator.compiler import flags, run
 from grader.simulator.device import SimulatorDevice
+from grader.simulator.failure import SOURCE
 from grader.submission import Submission
+from grader.tests.simulated import TARGET
+from grader.toolchain import host_compiler
 
 SHAPES = 500
 _SEED = 5
@@ -42,12 +47,21 @@ class Original:
     def __init__(self, exercise: Exercise, text: str, device: SimulatorDevice, cache: Path) -> None:
         path = Path(f"{exercise.name}.cu")
         self.cache = cache
+        self._text = text
         self._device = device
         self.build = device.build(exercise, Submission(path.name, path, text, sha256=""))
         if self.build.config is None or self.build.findings:
             raise ValueError(f"the solution of {exercise.name} cannot be built")
         self.config = self.build.config
         self._deeds: dict[Shape, Deed] = {}
+
+    def is_same_program(self, text: str) -> bool:
+        """Whether the compiler makes the same of a mutant: it changes the text, not the kernel."""
+        return bool(self._code) and machine_code(text) == self._code
+
+    @cached_property
+    def _code(self) -> str:
+        return machine_code(self._text)
 
     @cached_property
     def shapes(self) -> tuple[Shape, ...]:
@@ -64,6 +78,16 @@ class Original:
                 raise ValueError(f"the solution fails at {shape}")
             self._deeds[shape] = deed
         return self._deeds[shape]
+
+
+def machine_code(text: str) -> str:
+    """What the simulator's compiler makes of a kernel, without lines; "" where it fails."""
+    compiler = host_compiler()
+    with TemporaryDirectory(prefix="matmul-mutant-") as folder:
+        (Path(folder) / SOURCE).write_text(text, encoding="utf-8")
+        options = (*flags(compiler, TARGET.capability), "-g0", "-S", "-o", "kernel.s", SOURCE)
+        done = run([*compiler.command, "-x", "c++", *options], Path(folder))
+        return Path(folder, "kernel.s").read_text() if done.returncode == 0 else ""
 
 
 def compare(original: Original, build: Build, device: Device) -> str:

@@ -32,7 +32,8 @@ LAUNCH_LIMIT_S = 2.0
 @dataclass(frozen=True)
 class Grade:
     """What became of a mutant: "caught" (by which check, with which verdict and kind), "missed",
-    "equivalent", "harmless" (`kind` says why), or "grader_error" (`kind` says what happened)."""
+    "same_program", "equivalent", "harmless" (`kind` says why), or "grader_error" (`kind` says what
+    happened)."""
 
     mutant: Mutant
     fate: str
@@ -60,6 +61,8 @@ def grade(mutant: Mutant, original: Original, exercise: Exercise, target: Target
             return replace(failed, mutant=mutant)
         build = subject.build()
         assert build is not None, "what passed has a build"
+        if original.is_same_program(mutant.text):
+            return Grade(mutant, "same_program")
         return _uncaught(mutant, compare(original, build, device))
 
 

@@ -10,7 +10,8 @@ from grader.verdict import Verdict
 
 # A larger share of mutants without a fault would mean that the operators change nothing.
 MOST_UNCAUGHT = 0.05
-FATES = ("caught", "equivalent", "harmless", "missed", "grader_error")
+# A text of which the compiler makes the same program is none.
+FATES = ("caught", "same_program", "equivalent", "harmless", "missed", "grader_error")
 
 
 def lines(grades: Sequence[Grade], whole: bool = True) -> Iterator[str]:
@@ -27,7 +28,7 @@ def lines(grades: Sequence[Grade], whole: bool = True) -> Iterator[str]:
     yield conclusion(grades, whole)
 
 
-_TITLES = ("mutants", "caught", "equivalent", "harmless", "missed", "error")
+_TITLES = ("texts", "caught", "same code", "equivalent", "harmless", "missed", "error")
 
 
 def _groups(grades: Sequence[Grade]) -> dict[tuple[str, str], list[Grade]]:
@@ -62,9 +63,10 @@ def problems(grades: Sequence[Grade], whole: bool = True) -> Iterator[str]:
         if fates[fate]:
             yield f"{fates[fate]} of {len(grades)} mutants: {fate.replace('_', ' ')}"
     uncaught = fates["equivalent"] + fates["harmless"]
-    if whole and uncaught > MOST_UNCAUGHT * len(grades):
+    mutants = len(grades) - fates["same_program"]
+    if whole and uncaught > MOST_UNCAUGHT * mutants:
         limit = f"at most {MOST_UNCAUGHT:.0%} may be"
-        yield f"{uncaught} of {len(grades)} mutants are equivalent or harmless, {limit}"
+        yield f"{uncaught} of {mutants} mutants are equivalent or harmless, {limit}"
 
 
 def conclusion(grades: Sequence[Grade], whole: bool = True) -> str:

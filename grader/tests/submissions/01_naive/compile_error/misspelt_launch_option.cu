@@ -1,5 +1,5 @@
 // LAUNCH_CONFIG has no .blockx.
-// EXPECT verdict=compile_error kind=compile_error line=marked devices=simulator,gpu
+// EXPECT verdict=compile_error kind=config_field line=marked devices=simulator,gpu
 #include "launch.cuh"
 
 __global__ void matmul_naive(const float *A, const float *B, float *C, int M, int N, int K) {

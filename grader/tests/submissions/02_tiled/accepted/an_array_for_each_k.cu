@@ -27,7 +27,7 @@ template <int k = 0> __device__ float dot(int ty, int tx, float sum) {
     }
 }
 
-__global__ void matmul_tiled(const float *A, const float *B, float *C, int M, int N, int K) {
+__global__ void __launch_bounds__(T * 16) matmul_tiled(const float *A, const float *B, float *C, int M, int N, int K) {
     const int tx = threadIdx.x, row0 = blockIdx.y * T, col = blockIdx.x * T + tx;
     float sum[3] = {};
     for (int k0 = 0; k0 < K; k0 += T) {

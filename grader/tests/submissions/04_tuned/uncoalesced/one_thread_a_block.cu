@@ -1,6 +1,6 @@
 // A block is a single thread, which computes its 32 x 32 outputs in registers.
 // EXPECT verdict=uncoalesced kind=few_lanes line=marked devices=simulator
-// EXPECT verdict=accepted kind=- line=- devices=gpu
+// EXPECT verdict=too_slow kind=too_slow line=- devices=gpu
 #include "launch.cuh"
 
 constexpr int T = 32;

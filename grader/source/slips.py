@@ -1,0 +1,130 @@
+"""Slips of the pen in a submission's frame that compilers word badly, or place nowhere.
+
+Only for files that a compiler has refused: each of these is then a reason, and told in the words of
+this course. Code under every condition is looked at.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from grader import settings
+from grader.source.directives import Item, Line, live
+from grader.source.inclusion import Found, header
+from grader.source.tokens import Kind, Token
+
+if TYPE_CHECKING:
+    from grader.submission import Submission
+
+_MACRO = "LAUNCH_CONFIG"
+_HEADER = "launch.cuh"
+# In the order of the struct in launch.cuh, which initialisers have to keep.
+FIELDS = ("block_x", "block_y", "tile_m", "tile_n", "tile_k", "dynamic_shared")
+
+
+@dataclass(frozen=True)
+class _Use:
+    """A macro's name in code, its arguments, and what stands behind them ("" at the end)."""
+
+    name: Token
+    arguments: tuple[Token, ...]
+    behind: str
+    closed: bool
+
+    def fields(self) -> list[Token]:
+        """The names of `.block_x = 16, ...`."""
+        row = [Token(Kind.MARK, ",", 0), *self.arguments]
+        starts = zip(row, row[1:], row[2:], strict=False)
+        return [name for mark, dot, name in starts if mark.text == "," and dot.text == "."]
+
+
+def first(submission: Submission) -> Found | None:
+    """The first slip as (line, kind, facts); None where the compiler's words are the best there
+    are.
+
+    Kinds: config_without_header {}, config_misspelt {name}, config_unended {}, config_field {name,
+    nearest, order}, config_order {first, second, order}, brace_open {opened}.
+    """
+    return next(_slips(tuple(live(submission.text))), None)
+
+
+def _slips(items: tuple[Item, ...]) -> Iterator[Found]:
+    lines = [item for item in items if isinstance(item, Line)]
+    code = [item for item in items if isinstance(item, Token)]
+    if any(line.name == "define" and line.rest and line.rest[0].text == _MACRO for line in lines):
+        return
+    use = _use(code)
+    if use is None:
+        return
+    line = use.name.line
+    if not any(_takes_in_header(one) and one.line < line for one in lines):
+        yield line, "config_without_header", {}
+    if use.name.text != _MACRO:
+        yield line, "config_misspelt", {"name": use.name.text}
+    yield from _open_brace(code, lines, use.name)
+    yield from _fields(use)
+    if use.closed and use.behind != ";":
+        yield line, "config_unended", {}
+
+
+def _takes_in_header(line: Line) -> bool:
+    return line.name == "include" and bool(line.rest) and header(line.rest[0].text) == _HEADER
+
+
+def _use(code: list[Token]) -> _Use | None:
+    """Where LAUNCH_CONFIG stands, or what was probably meant to be it."""
+    called = [i for i, token in enumerate(code[:-1]) if code[i + 1].text == "("]
+    names = {code[i].text for i in called}
+    meant = _MACRO
+    if meant not in names:  # a large file has few names, and comparing them takes time
+        meant = settings.nearest(_MACRO, sorted(names), 0.75)
+    return next((_used(code, i) for i in called if code[i].text == meant), None)
+
+
+def _used(code: list[Token], index: int) -> _Use:
+    depth = 0
+    for place in range(index + 1, len(code)):
+        depth += (code[place].text == "(") - (code[place].text == ")")
+        if depth == 0:
+            behind = code[place + 1].text if place + 1 < len(code) else ""
+            return _Use(code[index], tuple(code[index + 2 : place]), behind, True)
+    return _Use(code[index], tuple(code[index + 2 :]), "", False)
+
+
+def _fields(use: _Use) -> Iterator[Found]:
+    last = -1
+    for token in use.fields():
+        if token.text not in FIELDS:
+            facts: dict[str, object] = {
+                "name": token.text,
+                "nearest": settings.nearest(token.text, FIELDS),
+            }
+            yield token.line, "config_field", {**facts, "order": list(FIELDS)}
+            return
+        place = FIELDS.index(token.text)
+        if place < last:
+            facts = {"first": token.text, "second": FIELDS[last], "order": list(FIELDS)}
+            yield token.line, "config_order", facts
+            return
+        last = place
+
+
+def _open_brace(code: list[Token], lines: list[Line], name: Token) -> Iterator[Found]:
+    """A block that is still open where LAUNCH_CONFIG stands, and to the end of the file."""
+    if any(line.name == "else" for line in lines):  # each branch may hold a brace of its own
+        return
+    texts = [token.text for token in code]
+    if texts.count("{") <= texts.count("}"):
+        return
+    opened: list[int] = []
+    for token in code:
+        if token is name:
+            break
+        if token.text == "{":
+            opened.append(token.line)
+        elif token.text == "}" and opened:
+            opened.pop()
+    if opened:
+        yield opened[0], "brace_open", {"opened": opened[0], "config": name.line}
