@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -27,14 +27,28 @@ def probe_large(device: Device, build: Build) -> tuple[Finding, ...]:
 
     A block that takes too long there proves nothing: such sizes are not meant for a CPU.
     """
-    assert build.config is not None, "only a complete build is launched"
     found: list[Finding] = []
-    for shape in large_shapes(build.config):
-        blocks = _Blocks(device, build, build.config, shape)
-        probe = blocks.run(blocks.last)
-        findings = probe.findings or blocks.misplaced(probe)
-        found += [replace(f, shape=shape) for f in findings if f.verdict is not Verdict.TIMEOUT]
+    for blocks in _large(device, build):
+        told = blocks.run(blocks.last).findings
+        found += [replace(f, shape=blocks.shape) for f in told if f.verdict is not Verdict.TIMEOUT]
     return tuple(found)
+
+
+def missed_tiles(device: Device, build: Build) -> tuple[Finding, ...]:
+    """Tiles of C at large shapes that no block stores, in a kernel that is right at small ones: a
+    number of it is too narrow. Raises GraderFault."""
+    found: list[Finding] = []
+    for blocks in _large(device, build):
+        probe = blocks.run(blocks.last)
+        if not probe.findings:
+            found += [replace(f, shape=blocks.shape) for f in blocks.misplaced(probe)]
+    return tuple(found)
+
+
+def _large(device: Device, build: Build) -> Iterator[_Blocks]:
+    assert build.config is not None, "only a complete build is launched"
+    for shape in large_shapes(build.config):
+        yield _Blocks(device, build, build.config, shape)
 
 
 def note_overflow(device: Device, build: Build, note: Callable[[Finding], None]) -> None:

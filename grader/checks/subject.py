@@ -10,7 +10,7 @@ from grader.checks.drawing import SHRINK_LIMIT_S, first_shapes
 from grader.checks.meter import Meter
 from grader.checks.outcome import Outcome, PrerequisiteFailed, Status
 from grader.checks.plan import Entry, Plan
-from grader.checks.probing import note_overflow, probe_large
+from grader.checks.probing import missed_tiles, note_overflow, probe_large
 from grader.checks.search import Drawing, FaultSearch, ordered, timed_out
 from grader.checks.trial import count_shape, try_shape
 from grader.counted_shapes import drawn_aligned, drawn_ragged, is_aligned
@@ -144,9 +144,14 @@ class Subject:
         FaultSearch(self._findings_at, ANY_FAULT).run(self._whole_tiles(), None)
 
     def is_right_for_any_shape(self) -> None:
-        """Give the right answer for the pinned shapes, a deep one, then for drawn ones."""
+        """Give the right answer for the pinned shapes, a deep one, then for drawn ones; leave no
+        tile out at large ones."""
         drawing = self._drawing(self._plan.examples)
         FaultSearch(self._findings_at, ANY_FAULT).run([*self._pinned(), *self._deep()], drawing)
+        if self._plan.shape is None:
+            build, _ = self._launchable()
+            if findings := missed_tiles(self.device, build):
+                raise KernelFault(ordered(findings))
 
     def is_efficient(self) -> None:
         """Waste no memory traffic: all counters for whole tiles, words loaded for a ragged shape,
