@@ -6,6 +6,7 @@ and another attempt may help. After the last attempt it is done, too, with that 
 
 from __future__ import annotations
 
+import itertools
 import os
 import shutil
 import signal
@@ -30,8 +31,6 @@ from grader.exercise import PROJECT, load_all
 ATTEMPTS = 3
 # Four exercises take half a minute, and every check has a limit of its own; this is the last belt.
 _LIMIT_S = 1800
-# While one job of a GPU launches, others compile, simulate and wait for it.
-_JOBS_PER_GPU = 4
 
 
 def main(arguments: list[str]) -> int:
@@ -104,7 +103,7 @@ def reopen(one: Class) -> None:
 def _run(one: Class, place: Path) -> str:
     command = [sys.executable, "-m", "grader", "grade", str(place / "submission"), "--plain"]
     command += ["--seed", str(one.seed), "--device", one.device, "--output", str(place)]
-    with (place / "grading.log").open("ab") as log, _gpu(one) as environment:
+    with (place / "grading.log").open("ab") as log, pinned(one) as environment:
         process = subprocess.Popen(
             command, cwd=PROJECT, stdin=subprocess.DEVNULL, stdout=log, stderr=subprocess.STDOUT,
             env=environment, start_new_session=True,
@@ -121,8 +120,8 @@ def _run(one: Class, place: Path) -> str:
 
 
 @contextmanager
-def _gpu(one: Class) -> Iterator[dict[str, str]]:
-    """The environment of the grading, with a GPU of its own where there are several.
+def pinned(one: Class) -> Iterator[dict[str, str]]:
+    """The environment of a grading; of several GPUs it names the one with the fewest gradings.
 
     A scheduler that already chose (CUDA_VISIBLE_DEVICES) is obeyed. A SLURM job without that has
     no GPU, also where the machine would let it use one: that one belongs to another job.
@@ -134,15 +133,14 @@ def _gpu(one: Class) -> Iterator[dict[str, str]]:
     if count < 2 or "CUDA_VISIBLE_DEVICES" in environment:
         yield environment
         return
-    slots = [(gpu, turn) for turn in range(_JOBS_PER_GPU) for gpu in range(count)]
-    while True:
-        for gpu, turn in slots:
+    # Nobody waits here: a grading compiles and simulates, and then queues on its GPU's own lock.
+    for turn in itertools.count():
+        for gpu in range(count):
             name = f"{socket.gethostname()}-{gpu}-{turn}"  # machines may share the folder
             with folders.locked(one.folder / "gpus" / name, wait=False) as mine:
                 if mine:
                     yield environment | {"CUDA_VISIBLE_DEVICES": str(gpu)}
                     return
-        time.sleep(0.2)
 
 
 if __name__ == "__main__":

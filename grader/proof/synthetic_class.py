@@ -40,11 +40,11 @@ class Person:
     received: datetime
 
 
-def people(count: int, exercises: Sequence[str] = ()) -> list[Person]:
-    """The class; with `exercises`, everybody hands in one of these alone."""
+def people(count: int, exercises: Sequence[str] = (), each: int | None = None) -> list[Person]:
+    """The class; everybody hands in `each` of the `exercises` (of all), without it one or two."""
     draw = random.Random(count)
     pool = {name: _fixtures(name) for name in _names(exercises)}
-    return [_person(number, draw, pool, bool(exercises)) for number in range(count)]
+    return [_person(number, draw, pool, each) for number in range(count)]
 
 
 def _names(words: Sequence[str]) -> list[str]:
@@ -64,10 +64,10 @@ def _fixtures(name: str) -> dict[str, list[Path]]:
 
 
 def _person(
-    number: int, draw: random.Random, pool: dict[str, dict[str, list[Path]]], single: bool
+    number: int, draw: random.Random, pool: dict[str, dict[str, list[Path]]], each: int | None
 ) -> Person:
     kind = draw.choice(_KINDS)
-    names = [draw.choice(list(pool))] if single else draw.sample(list(pool), draw.randint(1, 2))
+    names = draw.sample(list(pool), min(each or draw.randint(1, 2), len(pool)))
     files = []
     for name in names:
         source = {"mixed": draw.choice(("right", "wrong")), "wrong": "wrong", "hostile": "hostile"}
@@ -140,10 +140,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser = argparse.ArgumentParser(prog="python -m grader.proof.synthetic_class")
     parser.add_argument("folder", type=Path, metavar="DIR", help="a new folder")
     parser.add_argument("--students", type=int, default=200, metavar="N")
-    parser.add_argument("--exercise", action="append", default=[], metavar="EX")
+    parser.add_argument("--exercise", action="append", default=[], metavar="EX", help="only these")
+    parser.add_argument("--each", type=int, metavar="N", help="exercises of everybody (1 or 2)")
     options = parser.parse_args(arguments)
     try:
-        write(options.folder, people(options.students, options.exercise))
+        write(options.folder, people(options.students, options.exercise, options.each))
     except FileExistsError:
         parser.error(f"{options.folder} is there already. Next: name a new folder")
     except ExerciseError as error:

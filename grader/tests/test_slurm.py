@@ -42,7 +42,7 @@ def a_class(tmp_path: Path, device: str = "auto") -> folder.Class:
 
 
 def gpus(one: folder.Class) -> str | None:
-    with job._gpu(one) as environment:
+    with job.pinned(one) as environment:
         return environment.get("CUDA_VISIBLE_DEVICES")
 
 
@@ -82,19 +82,23 @@ def test_a_slurm_job_takes_the_gpu_it_was_given_and_no_other(
 
 
 @pytest.mark.usefixtures("machine_with_two_gpus")
-def test_machines_that_share_a_folder_do_not_wait_for_each_others_gpus(
+def test_gradings_go_to_the_gpu_with_the_fewest_and_none_waits_for_one(tmp_path: Path) -> None:
+    one = a_class(tmp_path)
+    running = [job.pinned(one) for _ in range(6)]
+    assert [each.__enter__()["CUDA_VISIBLE_DEVICES"] for each in running] == ["0", "1"] * 3
+    for each in (running[1], running[3]):
+        each.__exit__(None, None, None)
+    assert [gpus(one), gpus(one)] == ["1", "1"]
+
+
+@pytest.mark.usefixtures("machine_with_two_gpus")
+def test_machines_that_share_a_folder_count_their_own_gradings(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(job, "_JOBS_PER_GPU", 1)
-    found = []
-    for host in ("a", "b"):
-        monkeypatch.setattr("socket.gethostname", lambda host=host: host)
-        with job._gpu(a_class(tmp_path)) as one, job._gpu(a_class(tmp_path)) as other:
-            found.append((one["CUDA_VISIBLE_DEVICES"], other["CUDA_VISIBLE_DEVICES"]))
-    assert found == [("0", "1"), ("0", "1")]
-    assert sorted(path.name for path in (tmp_path / "gpus").iterdir()) == [
-        "a-0-0", "a-1-0", "b-0-0", "b-1-0",
-    ]  # fmt: skip
+    one = a_class(tmp_path)
+    with job.pinned(one), job.pinned(one):
+        monkeypatch.setattr("socket.gethostname", lambda: "another")
+        assert gpus(one) == "0"
 
 
 def test_a_file_system_without_locks_is_named(
