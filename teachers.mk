@@ -1,7 +1,7 @@
 # What teachers and developers use besides the students' commands: the Makefile includes this file
 # where it is there. The students' copy has neither it nor what its commands need.
 
-export ROSTER SUBMISSIONS JOBS PROFILE STUDENT REASON OUT SIZES FUZZ PYTEST_ARGS
+export ROSTER SUBMISSIONS JOBS PROFILE STUDENT REASON FETCH OUT SIZES FUZZ PYTEST_ARGS
 
 .PHONY: demo handout release-solutions gradescope calibrate class regrade forget
 .PHONY: check check-all mutants fixtures fuzz proof lint lock
@@ -36,10 +36,10 @@ class: .venv/gpu.stamp ## grade a whole class, go on where it stopped: ROSTER=ro
 	@"$(PY)" -m grader class "$$ROSTER" "$$SUBMISSIONS" \
 		--output "$${OUTPUT:-class}" $(PLACE) $${JOBS:+--jobs "$$JOBS"} $${PROFILE:+--profile "$$PROFILE"}
 
-regrade: .venv/class.stamp .venv/gpu.stamp ## grade one student again, keep both: STUDENT=name REASON="why" [OUTPUT=class]
+regrade: .venv/class.stamp .venv/gpu.stamp ## grade one student again, keep both: STUDENT=name REASON="why" [FETCH=1: take anew what was handed in] [OUTPUT=class]
 	@$(call need,STUDENT,Name a student: make regrade STUDENT=name REASON=why)
 	@$(call need,REASON,Say why: make regrade STUDENT=name REASON=why)
-	@"$(PY)" -m grader regrade "$$STUDENT" --reason "$$REASON" --output "$${OUTPUT:-class}"
+	@"$(PY)" -m grader regrade "$$STUDENT" --reason "$$REASON" $${FETCH:+--fetch} --output "$${OUTPUT:-class}"
 
 forget: .venv/class.stamp ## remove everything about one student: STUDENT=name [OUTPUT=class]
 	@$(call need,STUDENT,Name a student: make forget STUDENT=name)

@@ -4,23 +4,26 @@ from __future__ import annotations
 
 import contextlib
 import os
-import tempfile
+import secrets
+import stat
 from pathlib import Path
 
 
 def write_text(path: Path, text: str) -> None:
     """Write or replace a file: a reader never sees half of it, not even after a power cut.
 
-    Raises OSError; the old file is then still there.
+    Who may read a new file the user's mask decides, of an old one whoever changed that. Raises
+    OSError; the old file is then still there.
     """
-    descriptor, name = tempfile.mkstemp(prefix=f".{path.name}.", dir=path.parent)
-    temporary = Path(name)
+    temporary = path.with_name(f".{path.name}.{secrets.token_hex(8)}")
+    descriptor = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o666)
     try:
         with os.fdopen(descriptor, "w", encoding="utf-8") as file:
             file.write(text)
             file.flush()
             os.fsync(file.fileno())
-        temporary.chmod(0o644)
+        with contextlib.suppress(OSError):  # a new file; a system that keeps no modes
+            temporary.chmod(stat.S_IMODE(path.stat().st_mode))
         temporary.replace(path)
     except BaseException:
         temporary.unlink(missing_ok=True)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+import shlex
 
 # Set by the Makefile for what it calls.
 CALLER = "GRADER_WORDS"
@@ -12,12 +13,17 @@ _RENAMED = {"exercise": "EX", "values": "SWEEP"}
 _SAME = ("shape", "device", "seed", "output", "kernel", "grid", "block", "args", "shared", "line",
          "svg", "sizes", "jobs", "profile", "reason")  # fmt: skip
 _VARIABLES = _RENAMED | {name: name.upper() for name in _SAME}
-_OPTION = re.compile(rf"--({'|'.join(_VARIABLES)})\b(?!-)( (?=\"))?")
+_OPTION = re.compile(rf"--({'|'.join(_VARIABLES)})\b(?!-)( (?=[\"A-Z]))?")
 
 
 def is_make() -> bool:
     """Whether it was this project's Makefile that called."""
     return os.environ.get(CALLER) == "make"
+
+
+def make_variable(name: str, value: str) -> str:
+    """`NAME='a value'`, as a student types it: a `$` would start a name of make's own."""
+    return f"{name}={shlex.quote(value).replace('$', '$$')}"
 
 
 def setting(name: str, value: str) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import contextlib
+import importlib
 import sys
 import traceback
 from collections.abc import Sequence
@@ -22,7 +23,9 @@ from grader.handout.options import VERBS as HANDOUT_VERBS
 from grader.handout.options import add_parsers as add_handout
 from grader.inspect.options import add_parser as add_inspect
 from grader.report.output import OUTPUT
+from grader.report.words import visible
 from grader.secret_seed import add_parser as add_secret_seed
+from grader.seeds import seed
 from grader.sweep.options import add_parser as add_sweep
 from grader.timing.options import add_parser as add_calibrate
 from grader.verification.options import add_parser as add_verify
@@ -69,74 +72,34 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 def _tell(text: str) -> None:
     with contextlib.suppress(OSError):  # a terminal that is gone
-        print(reworded(text), file=sys.stderr, flush=True)
+        print(visible(reworded(text)), file=sys.stderr, flush=True)
+
+
+# A verb -> the module that is imported when it is wanted (`--help` needs none), and its function.
+_VERBS = {
+    "test": "grader.commands:test",
+    "grade": "grader.commands:grade",
+    "run": "grader.single_run:main",
+    "inspect": "grader.inspect.command:main",
+    "bench": "grader.bench.command:main",
+    "sweep": "grader.sweep.command:main",
+    "calibrate": "grader.timing.command:main",
+    "verify": "grader.verification.command:main",
+    "seed": "grader.secret_seed:main",
+    "take": "grader.classroom.taking:main",
+    "collect": "grader.classroom.collection:main",
+    "demo": "grader.demo:main",
+    "doctor": "grader.doctor:main",
+    "starter": "grader.starters:run",
+    **dict.fromkeys(CLASS_VERBS, "grader.classroom.command:main"),
+    **dict.fromkeys(FORMAT_VERBS, "grader.formats.command:main"),
+    **dict.fromkeys(HANDOUT_VERBS, "grader.handout.command:main"),
+}
 
 
 def _run(options: argparse.Namespace) -> int:
-    """Each verb's module is imported when it is wanted: `--help` needs none of them."""
-    if options.verb in ("test", "grade"):
-        from grader import commands
-
-        return commands.test(options) if options.verb == "test" else commands.grade(options)
-    if options.verb == "run":
-        from grader import single_run
-
-        return single_run.main(options)
-    if options.verb == "inspect":
-        from grader.inspect import command
-
-        return command.main(options)
-    if options.verb == "bench":
-        from grader.bench import command as bench
-
-        return bench.main(options)
-    if options.verb == "sweep":
-        from grader.sweep import command as sweep
-
-        return sweep.main(options)
-    if options.verb == "calibrate":
-        from grader.timing import command as calibrate
-
-        return calibrate.main(options)
-    if options.verb in FORMAT_VERBS:
-        from grader.formats import command as export
-
-        return export.main(options)
-    if options.verb == "take":
-        from grader.classroom import taking
-
-        return taking.main(options)
-    if options.verb == "collect":
-        from grader.classroom import collection
-
-        return collection.main(options)
-    if options.verb in CLASS_VERBS:
-        from grader.classroom import command as classroom
-
-        return classroom.main(options)
-    if options.verb in HANDOUT_VERBS:
-        from grader.handout import command as handout
-
-        return handout.main(options)
-    if options.verb == "verify":
-        from grader.verification import command as verify
-
-        return verify.main(options)
-    if options.verb == "seed":
-        from grader import secret_seed
-
-        return secret_seed.main(options)
-    if options.verb == "demo":
-        from grader import demo
-
-        return demo.main(options.plain)
-    if options.verb == "doctor":
-        from grader import doctor
-
-        return doctor.main(options.plain)
-    from grader import starters
-
-    return starters.run(options)
+    module, _, name = _VERBS[options.verb].partition(":")
+    return int(getattr(importlib.import_module(module), name)(options))
 
 
 def _parser() -> _Parser:
@@ -164,7 +127,7 @@ def _parser() -> _Parser:
     add_calibrate(verbs.add_parser)
     add_formats(verbs.add_parser)
     add_handout(verbs.add_parser)
-    add_class(verbs.add_parser, _seed)
+    add_class(verbs.add_parser, seed)
     for verb, told in (
         ("demo", "grade the solutions and some wrong kernels, to see the reports"),
         ("doctor", "say what this machine can grade, and what mends the rest"),
@@ -186,7 +149,7 @@ def _add_place(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--device", choices=("auto", "simulator", "gpu"), default="auto", help="default: auto"
     )
-    parser.add_argument("--seed", type=_seed, metavar="N", help="repeats what was drawn with it")
+    parser.add_argument("--seed", type=seed, metavar="N", help="repeats what was drawn with it")
     _add_plain(parser)
 
 
@@ -198,13 +161,3 @@ def _folder(text: str) -> Path:
     if not text:  # an unset variable of a script, not the folder we were called from
         raise argparse.ArgumentTypeError("the name of the folder is empty")
     return Path(text)
-
-
-def _seed(text: str) -> int:
-    seed = int(text, 0)
-    if not 0 <= seed < 2**64:
-        raise argparse.ArgumentTypeError("a seed is a number from 0 to 2^64 - 1")
-    return seed
-
-
-_seed.__name__ = "seed"  # what argparse calls the type in its errors

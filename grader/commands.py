@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import argparse
-import secrets
 import stat
 from collections.abc import Sequence
 from pathlib import Path
 
 from rich.console import Console
 
-from grader import course, interruption, output_folder, record
+from grader import course, interruption, output_folder, record, seeds
 from grader.checks import devices
 from grader.checks.plan import (
     PRACTICE_EXAMPLES,
@@ -38,10 +37,6 @@ from grader.settings import nearest
 
 STARTER = PROJECT / "starter"
 RESULTS = PROJECT / "results"
-
-# JSON numbers beyond 2^53 change in readers that keep them as doubles (jq, JavaScript), and a
-# seed that changed repeats nothing.
-_DRAWN_SEED_BITS = 53
 
 # tiled.cu and 02_tiled.cu.txt are near 02_tiled.cu, conftest.py and 05_more.cu are near nothing.
 _LIKE_A_NAME = 0.7
@@ -82,7 +77,7 @@ def grade(options: argparse.Namespace) -> int:
     folder = None if options.solutions else existing(options.folder)
     entries = folder_entries(chosen, folder) if folder else solution_entries(chosen)
     record.check_writable(options.output)
-    seed = secrets.randbits(_DRAWN_SEED_BITS) if options.seed is None else options.seed
+    seed = seeds.draw() if options.seed is None else options.seed
     plan = Plan(entries, seed)
     screen = console(plain)
     if folder:

@@ -6,8 +6,7 @@ import re
 import signal
 from typing import Literal
 
-from grader.finding import GraderFault
-from grader.toolchain import NOT_YOURS
+from grader.finding import NOT_YOURS, GraderFault
 
 Cause = Literal["", "time", "size", "crash", "killed", "disk"]
 

@@ -21,7 +21,7 @@ class LineCounter:
     """
 
     line: int
-    access: str  # "load" or "store"
+    access: str  # "load", "store" or "atomic", whose words are operations by lanes
     space: str  # "global" or "shared"
     name: str  # "A", "As"
     bytes: int
@@ -68,27 +68,17 @@ class Request:
 
 
 @dataclass(frozen=True)
-class AtomicCounter:
-    """Atomic operations of a line on one array, by lanes. What they cost is not counted."""
-
-    line: int
-    space: str
-    name: str
-    bytes: int
-    operations: int
-
-
-@dataclass(frozen=True)
 class Counters:
     """All lines of a launch; `barriers` is summed over the blocks. `worst` has a request for each
     entry of `lines`, in the same order, where the device keeps them. `uncounted` are accesses for
-    which it had no room: then the others say nothing about the kernel."""
+    which it had no room: then the others say nothing about the kernel. `atomics` stand apart: what
+    they cost beyond a load or store at the same places is not counted."""
 
     lines: tuple[LineCounter, ...]
     barriers: int
     uncounted: int = 0
     worst: tuple[Request, ...] = ()
-    atomics: tuple[AtomicCounter, ...] = ()
+    atomics: tuple[LineCounter, ...] = ()
 
     def select(self, space: str, access: str = "", name: str = "") -> tuple[LineCounter, ...]:
         """The lines of one space, and of one access and array where given."""

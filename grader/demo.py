@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import argparse
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -41,9 +42,9 @@ class Expected:
     verdict: str
 
 
-def main(plain: bool) -> int:
+def main(options: argparse.Namespace) -> int:
     """0 when every submission came out as expected."""
-    plain = is_plain(plain)
+    plain = is_plain(options.plain)
     screen = console(plain)
     solutions = _solutions_pass(screen, plain)
     wrong = [_comes_out(one, screen, plain) for one in wrong_submissions()]

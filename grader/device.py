@@ -42,6 +42,11 @@ class LaunchConfig:
     tile_k: int = 1
     dynamic_shared: int = 0
 
+    @property
+    def tiles(self) -> tuple[int, int, int]:
+        """Of M, N and K."""
+        return self.tile_m, self.tile_n, self.tile_k
+
 
 @dataclass(frozen=True)
 class Build:

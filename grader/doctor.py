@@ -6,6 +6,7 @@ launches a kernel and its product is compared.
 
 from __future__ import annotations
 
+import argparse
 import importlib.metadata
 import importlib.util
 import platform
@@ -21,8 +22,9 @@ from rich.text import Text
 
 from grader import course, fence, machine, toolchain
 from grader.driver import Driver, find_driver
-from grader.exercise import PROJECT
-from grader.finding import GraderFault
+from grader.exercise import PROJECT, load_all
+from grader.finding import NOT_YOURS, GraderFault
+from grader.timing import calibration
 
 OK, MISSING, OPTIONAL = "ok", "missing", "optional"
 COLOURS = {OK: "green", MISSING: "red", OPTIONAL: "yellow"}
@@ -42,10 +44,10 @@ class Item:
     mend: str = ""
 
 
-def main(plain: bool) -> int:
+def main(options: argparse.Namespace) -> int:
     """Print what was found. 0 when the simulator works here, else 2."""
     items = examine()
-    console = Console(no_color=plain or None, highlight=False, soft_wrap=True)
+    console = Console(no_color=options.plain or None, highlight=False, soft_wrap=True)
     for item in items:
         line = Text.assemble(item.name, ": ", (item.state, COLOURS[item.state]), ": ", item.detail)
         console.print(line)
@@ -78,10 +80,15 @@ def verdict(items: tuple[Item, ...]) -> str:
         missing = [item for item in items if item.name in REQUIRED and item.state != OK]
         names = ", ".join(item.name for item in missing)
         return f"This machine cannot grade yet: {names}. Next: {missing[0].mend}"
-    everything = "This machine grades everything that this version grades"
     if all(item.state == OK for item in items if item.name != FENCE):
-        return f"{everything}."
-    return f"{everything}; a GPU that can be used adds a second opinion."
+        return "This machine grades everything."
+    exercises = load_all(PROJECT)
+    speed = sum(exercise.points["fast"] for exercise in exercises)
+    points = sum(exercise.total for exercise in exercises)
+    return (
+        f"This machine grades everything but speed ({speed} of {points} points), which takes an "
+        "NVIDIA GPU that can be used, and its calibration."
+    )
 
 
 def _python() -> Item:
@@ -169,7 +176,7 @@ def _gpu_items(driver: Driver) -> Iterator[Item]:
         names = ", ".join(str(gpu) for gpu in driver.gpus)
         yield Item("GPU", OK, f"{names}; the driver supports CUDA {version}")
     else:
-        mend = "use a machine with an NVIDIA GPU and its driver, for a second opinion"
+        mend = "use a machine with an NVIDIA GPU and its driver, for the points of speed"
         yield Item("GPU", OPTIONAL, driver.problem, mend)
     nvcc = _nvcc(driver, absent)
     pycuda = _pycuda(absent)
@@ -177,6 +184,7 @@ def _gpu_items(driver: Driver) -> Iterator[Item]:
     yield pycuda
     if driver.gpus and nvcc.state == pycuda.state == OK:
         yield _kernel_on_gpu()
+        yield _calibration(driver.gpus[0].name)
 
 
 def _nvcc(driver: Driver, absent: str) -> Item:
@@ -214,8 +222,18 @@ def _kernel_on_gpu() -> Item:
     return Item("kernel on the GPU", OK, "ran, and its product is right")
 
 
+def _calibration(gpu: str) -> Item:
+    try:
+        found = calibration.find(gpu)
+    except GraderFault as fault:
+        return Item("calibration", MISSING, *_parts(fault))
+    if found is None:
+        return Item("calibration", OPTIONAL, f"none of a {gpu}: speed is shown", "make calibrate")
+    return Item("calibration", OK, f"of a {gpu}")
+
+
 def _parts(fault: GraderFault) -> tuple[str, str]:
     """What happened and what mends it: a fault's text holds both around "Next:"."""
     before, _, after = str(fault).partition("Next: ")
-    detail = before.replace(toolchain.NOT_YOURS, "").strip()
-    return detail, after.replace(toolchain.NOT_YOURS, "").strip().rstrip(".")
+    detail = before.replace(NOT_YOURS, "").strip()
+    return detail, after.replace(NOT_YOURS, "").strip().rstrip(".")

@@ -6,8 +6,9 @@ Shares and ratios only: a healthy kernel and a faulty one lie far apart in each,
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 from grader.counted_shapes import USUAL_DEPTH
 from grader.counters import Counters, LineCounter, total
@@ -21,6 +22,7 @@ from grader.verdict import Verdict
 _SECTOR_WORDS = 8
 # Lanes of a warp: with so many multiply-adds, each lane has made one.
 _LANES = 32
+_OPERANDS = ("A", "B", "C")
 
 
 def judge_counters(build: Build, shape: Shape, counters: Counters) -> tuple[Finding, ...]:
@@ -28,10 +30,8 @@ def judge_counters(build: Build, shape: Shape, counters: Counters) -> tuple[Find
     exercise, config = build.exercise, _config(build)
     traffic = [*_small_tiles(exercise, config), *_traffic(exercise, config, shape, counters)]
     # How well loads fill their sectors says something only where they are the loads of a tile.
-    sectors = [] if traffic else _sectors(exercise, counters)
-    # Where conflicts explain the wavefronts, they are the cause.
-    shared = [*_conflicts(exercise, counters)] or [*_wavefronts(exercise, shape, counters)]
-    found = [*_uncounted(counters), *traffic, *sectors, *shared]
+    sectors = [] if traffic else _sectors(exercise, shape, counters)
+    found = [*_uncounted(counters), *traffic, *sectors, *_shared(exercise, shape, counters)]
     return tuple(_placed(finding, build, counters, shape) for finding in found)
 
 
@@ -65,8 +65,9 @@ def _traffic(
         ("A", rows * depth * (cols // config.tile_n)),
         ("B", depth * cols * (rows // config.tile_m)),
     )
+    yield from _variables(shape, sum(allowed for _, allowed in per_operand), counters)
     for name, allowed in per_operand:
-        words = total(counters.select("global", "load", name), "words")
+        words = total(_accesses(counters, "global", "load", name), "words")
         if words > allowed * exercise.limits["max_word_ratio"]:
             facts = {"name": name, "access": "load", "words": words, "allowed": allowed}
             facts |= {"ratio": words / allowed, "tile_m": config.tile_m, "tile_n": config.tile_n}
@@ -75,9 +76,34 @@ def _traffic(
             yield Finding(Verdict.TOO_MUCH_TRAFFIC, kind, facts)
 
 
+def _variables(shape: Shape, tiles: int, counters: Counters) -> Iterator[Finding]:
+    """Words loaded from device variables that the kernel fills (tables hold no tiles), which lie
+    in global memory, too, against those of all tiles and one more for each element of C."""
+    filled = {line.name for line in _accesses(counters, "global", "store")}.difference(_OPERANDS)
+    lines = [line for line in _accesses(counters, "global", "load") if line.name in filled]
+    words, allowed = total(lines, "words"), tiles + shape.m * shape.n
+    if words > allowed:
+        worst = _worst("variable_traffic", lines)
+        facts = {"name": worst.name, "access": worst.access, "words": words, "allowed": allowed}
+        yield Finding(Verdict.TOO_MUCH_TRAFFIC, "variable_traffic", facts)
+
+
 def _is_one_step_more(depth: float, k: int) -> bool:
     """Whether words for `depth` along K instead of `k` may be those of steps that reach past it."""
     return depth == int(depth) and depth - k < 2 * USUAL_DEPTH
+
+
+def _accesses(
+    counters: Counters, space: str, access: str = "", name: str = ""
+) -> tuple[LineCounter, ...]:
+    """The lines of one space, and of one access and array where given. An atomic operation loads
+    and stores, so it is either."""
+    atomics = (
+        replace(counter, access=access or "load")
+        for counter in counters.atomics
+        if counter.space == space and name in ("", counter.name)
+    )
+    return (*counters.select(space, access, name), *atomics)
 
 
 def _uncounted(counters: Counters) -> Iterator[Finding]:
@@ -96,26 +122,32 @@ def _small_tiles(exercise: Exercise, config: LaunchConfig) -> Iterator[Finding]:
         yield Finding(Verdict.TOO_MUCH_TRAFFIC, "tile_too_small", facts)
 
 
-def _sectors(exercise: Exercise, counters: Counters) -> Iterator[Finding]:
-    """Sectors against those that the same words need: tile loads, or without tiles B and C."""
+def _sectors(exercise: Exercise, shape: Shape, counters: Counters) -> Iterator[Finding]:
+    """Sectors against those that the same words need: tile loads, or without tiles B and C.
+
+    The excess is held against no more than one access for each multiply-add or element of C:
+    accesses that nobody needs must not hide those that waste.
+    """
     limit = exercise.limits.get("max_sector_ratio")
     if limit is None:
         return
     tiled = "min_tile_m" in exercise.limits
     judged = (("load", "A"), ("load", "B")) if tiled else (("load", "B"), ("store", "C"))
     for access, name in judged:
-        lines = counters.select("global", access, name)
-        sectors, ideal = total(lines, "sectors"), total(lines, "ideal_sectors")
-        needed = sum(_needed_sectors(line) for line in lines)
-        if not ideal or sectors <= limit * needed:
+        lines = _accesses(counters, "global", access, name)
+        uses = shape.m * shape.n if name == "C" else shape.multiply_adds
+        sectors, needed = total(lines, "sectors"), sum(map(_needed_sectors, lines))
+        allowed = (limit - 1) * min(needed, uses / _SECTOR_WORDS)
+        if sectors <= needed + allowed:
             continue
         # Few lanes at a time: each request may be as good as its words allow, and they too many.
-        kind = "uncoalesced" if sectors > limit * ideal else "few_lanes"
-        told = lines if kind == "uncoalesced" else [_worst(kind, lines)]
-        requests, touched = total(told, "requests"), total(told, "sectors")
-        facts = {"name": name, "access": access, "ratio": sectors / needed}
-        facts |= {"sectors_per_request": touched / requests, "ideal": ideal / requests}
-        facts |= {"words_per_request": total(told, "words") / requests}
+        scattered = sectors > total(lines, "ideal_sectors") + allowed
+        kind = "uncoalesced" if scattered else "few_lanes"
+        worst = _worst(kind, lines)
+        facts = {"name": name, "access": access, "ratio": worst.sectors / _needed_sectors(worst)}
+        facts |= {"sectors_per_request": worst.sectors / worst.requests}
+        facts |= {"ideal": worst.ideal_sectors / worst.requests}
+        facts |= {"words_per_request": worst.words / worst.requests}
         yield Finding(Verdict.UNCOALESCED, kind, facts)
 
 
@@ -127,49 +159,48 @@ def _needed_sectors(line: LineCounter) -> float:
     return words if words < line.requests else line.ideal_sectors
 
 
-def _share(conflicts: int, wavefronts: int) -> float:
-    return conflicts / wavefronts if wavefronts else 0.0
+@dataclass(frozen=True)
+class _Reading:
+    """Bank conflicts as a share of wavefronts, and wavefronts for 32 multiply-adds."""
+
+    share: float
+    wavefronts: float
 
 
-def _conflicts(exercise: Exercise, counters: Counters) -> Iterator[Finding]:
-    """Bank conflicts as a share of wavefronts, with loads as written and as a compiler merges them.
+def _reading(prefix: str, shape: Shape, lines: Sequence[LineCounter]) -> _Reading:
+    wavefronts = total(lines, f"{prefix}wavefronts")
+    share = total(lines, f"{prefix}bank_conflicts") / wavefronts if wavefronts else 0.0
+    return _Reading(share, wavefronts * _LANES / shape.multiply_adds)
 
-    nvcc takes neighbouring scalar loads of a lane together where it can; both readings must be bad.
-    Where it never does (`volatile`, iterations under `#pragma unroll 1`) the two are one.
+
+def _shared(exercise: Exercise, shape: Shape, counters: Counters) -> Iterator[Finding]:
+    """Bank conflicts as a share of wavefronts, and wavefronts for 32 multiply-adds: an excess of
+    these without conflicts hides those in the share, or is what lanes cost that read one by one.
+
+    nvcc takes neighbouring scalar loads of a lane together where it can, so there are two readings:
+    as written and merged. A kernel is thrifty where one of them keeps both limits. Where nvcc never
+    merges (`volatile`, iterations under `#pragma unroll 1`) the two are one.
     """
-    limit = exercise.limits.get("max_conflict_share")
-    if limit is None:
+    lines = _accesses(counters, "shared")
+    readings = [_reading(prefix, shape, lines) for prefix in ("", "merged_")]
+    most_share = exercise.limits.get("max_conflict_share", math.inf)
+    most_wavefronts = exercise.limits.get("max_shared_wavefronts", math.inf)
+    if any(r.share <= most_share and r.wavefronts <= most_wavefronts for r in readings):
         return
-    lines = counters.select("shared")
-    share = _share(total(lines, "bank_conflicts"), total(lines, "wavefronts"))
-    merged = _share(total(lines, "merged_bank_conflicts"), total(lines, "merged_wavefronts"))
-    if min(share, merged) <= limit:
-        return
-    worst = _worst("bank_conflicts", lines)
-    facts = {
-        "name": worst.name,
-        "access": worst.access,
-        "share": share,
-        "merged_share": merged,
-        "wavefronts_per_request": worst.wavefronts / worst.requests,
-        "ideal": worst.ideal_wavefronts / worst.requests,
-    }
-    yield Finding(Verdict.BANK_CONFLICTS, "bank_conflicts", facts)
-
-
-def _wavefronts(exercise: Exercise, shape: Shape, counters: Counters) -> Iterator[Finding]:
-    """Wavefronts for 32 multiply-adds, in the reading that favours the kernel: an excess of them
-    without conflicts hides these in the share, or is what lanes cost that read one by one."""
-    limit = exercise.limits.get("max_shared_wavefronts")
-    lines = counters.select("shared")
-    if limit is None or not lines:
-        return
-    least = min(total(lines, "wavefronts"), total(lines, "merged_wavefronts"))
-    wavefronts = least * _LANES / shape.multiply_adds
-    if wavefronts > limit:
+    # Where conflicts explain the wavefronts, they are the cause.
+    conflicting = [reading for reading in readings if reading.share > most_share]
+    if conflicting:
+        worst = _worst("bank_conflicts", lines)
+        facts: dict[str, object] = {"name": worst.name, "access": worst.access}
+        facts |= {"share": conflicting[0].share, "merged_share": readings[1].share}
+        facts |= {"wavefronts_per_request": worst.wavefronts / worst.requests}
+        facts |= {"ideal": worst.ideal_wavefronts / worst.requests}
+        yield Finding(Verdict.BANK_CONFLICTS, "bank_conflicts", facts)
+    else:
         worst = _worst("shared_wavefronts", lines)
-        facts = {"name": worst.name, "access": worst.access, "wavefronts": wavefronts}
-        facts |= {"limit": limit}
+        facts = {"name": worst.name, "access": worst.access}
+        facts |= {"wavefronts": min(reading.wavefronts for reading in readings)}
+        facts |= {"limit": most_wavefronts}
         yield Finding(Verdict.TOO_MUCH_TRAFFIC, "shared_wavefronts", facts)
 
 
@@ -185,9 +216,10 @@ def _placed(finding: Finding, build: Build, counters: Counters, shape: Shape) ->
 
 # Which lines a finding may blame, and by which counter it chooses among them.
 _BLAME: Mapping[str, tuple[str, Callable[[LineCounter], float]]] = {
-    "uncoalesced": ("global", lambda line: line.sectors),
+    "uncoalesced": ("global", lambda line: line.sectors - line.ideal_sectors),
     "few_lanes": ("global", lambda line: line.sectors - _needed_sectors(line)),
     "too_much_traffic": ("global", lambda line: line.words),
+    "variable_traffic": ("global", lambda line: line.words),
     "bank_conflicts": ("shared", lambda line: line.bank_conflicts),
     "shared_wavefronts": ("shared", lambda line: line.wavefronts),
 }
@@ -198,5 +230,5 @@ def _worst(kind: str, lines: Sequence[LineCounter]) -> LineCounter:
 
 
 def _worst_line(kind: str, facts: Mapping[str, object], counters: Counters) -> int:
-    lines = counters.select(_BLAME[kind][0], str(facts["access"]), str(facts["name"]))
+    lines = _accesses(counters, _BLAME[kind][0], str(facts["access"]), str(facts["name"]))
     return _worst(kind, lines).line

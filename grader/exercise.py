@@ -14,7 +14,18 @@ from grader.problems.matmul import Layout
 
 PROJECT = settings.PROJECT  # the repository's root
 
-CHECKS = ("compiles", "safe", "whole_tiles", "any_shape", "efficient", "fast")
+# A check -> the check it needs, in the order they run. A failed `safe` skips nothing.
+NEEDS: Mapping[str, str] = MappingProxyType(
+    {
+        "compiles": "",
+        "safe": "compiles",
+        "whole_tiles": "compiles",
+        "any_shape": "whole_tiles",
+        "efficient": "whole_tiles",
+        "fast": "whole_tiles",
+    }
+)
+CHECKS = tuple(NEEDS)
 
 # What [limits] may hold, with the least and the greatest value that make sense.
 LIMITS: Mapping[str, tuple[float, float]] = MappingProxyType(

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import Any
 
 from grader.problems.matmul import Shape
-from grader.verdict import Verdict
+from grader.verdict import PRECEDENCE, Verdict
+
+# What every message about a fault that is ours or the machine's says.
+NOT_YOURS = "This is not about your kernel."
 
 
 @dataclass(frozen=True)
@@ -34,6 +37,11 @@ class Finding:
     locations: tuple[Location, ...] = ()
     shape: Shape | None = None
     device: str = ""
+
+
+def ordered(findings: Iterable[Finding]) -> tuple[Finding, ...]:
+    """The cause first: by precedence, otherwise in the order they were found."""
+    return tuple(sorted(findings, key=lambda finding: PRECEDENCE[finding.verdict]))
 
 
 class KernelFault(Exception):

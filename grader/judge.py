@@ -7,9 +7,10 @@ from dataclasses import replace
 
 import numpy as np
 
+from grader import machine_fault
 from grader.device import Build, Launch, Operand, Run, Words
 from grader.diagnosis import Evidence, explain, number
-from grader.finding import Finding, GraderFault
+from grader.finding import NOT_YOURS, Finding, GraderFault
 from grader.problems.matmul import Case
 from grader.source.sharing import unshared
 from grader.verdict import Verdict
@@ -24,7 +25,8 @@ def judge(build: Build, case: Case, launch: Launch, run: Run) -> tuple[Finding, 
     if not run.images:
         return _unfinished(build, case, run)
     if build.config is None:
-        raise GraderFault(f"The {build.device} launched a kernel without LAUNCH_CONFIG. {_OURS}")
+        what = f"The {build.device} launched a kernel without LAUNCH_CONFIG"
+        raise GraderFault(f"{what}. {NOT_YOURS} Next: {machine_fault.OTHERWISE}")
     found = [*run.findings, *_guards(launch, run), *_inputs(launch, run)]
     evidence = Evidence.gather(build.exercise, build.config, case, launch, run.images[2])
     found += explain(evidence)
@@ -58,14 +60,13 @@ def same_bits(
 
 # Of these the values of C are wrong, and exercises that limit the words loaded have shared tiles.
 _VALUES = (Verdict.WRONG_ANSWER, Verdict.UNINITIALISED, Verdict.NOT_DETERMINISTIC)
-_OURS = "This is not about your kernel."
 
 
 def _unfinished(build: Build, case: Case, run: Run) -> tuple[Finding, ...]:
     if not run.findings:
         raise GraderFault(
             f"The {build.device} gave no result for {build.submission.name} at {case.shape}, "
-            f"and no reason. {_OURS}"
+            f"and no reason. {NOT_YOURS} Next: {machine_fault.OTHERWISE}"
         )
     return _stamped(build, case, run.findings)
 

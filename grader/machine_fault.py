@@ -9,7 +9,7 @@ from __future__ import annotations
 import errno
 import os
 
-from grader.toolchain import NOT_YOURS
+from grader.finding import NOT_YOURS, GraderFault
 
 _DISK = "free some space on that disk (make clean removes what the grader keeps), then run it again"
 _MEMORY = "close other programs, or grade on a machine with more memory, then run it again"
@@ -27,12 +27,19 @@ _NEXT = {
     errno.ENFILE: "close other programs: the system has too many open files",
     errno.EIO: "look at that disk: it reports errors",
 }
-_OTHERWISE = "run it again; if it stays, report it with the grader's log"
+OTHERWISE = "run it again; if it stays, report it with the grader's log"
 
 
 def told(fault: BaseException, doing: str = "The grader failed") -> str:
     """`doing: what happened, where. This is not about your kernel. Next: ...`"""
     return f"{doing}: {_fact(fault)}. {NOT_YOURS} Next: {_next(fault)}"
+
+
+def unwritable(path: object, fault: OSError, option: str) -> GraderFault:
+    """For a file that the user wants written; `option` names another ("--svg FILE")."""
+    return GraderFault(
+        f"{path} cannot be written: {fault.strerror or fault}. Next: name another: {option}"
+    )
 
 
 def _fact(fault: BaseException) -> str:
@@ -48,4 +55,4 @@ def _next(fault: BaseException) -> str:
     if isinstance(fault, MemoryError):
         return _MEMORY
     number = fault.errno if isinstance(fault, OSError) else None
-    return _NEXT.get(number or 0, _OTHERWISE)
+    return _NEXT.get(number or 0, OTHERWISE)

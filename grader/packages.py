@@ -78,7 +78,7 @@ def install_pycuda(wheelhouse: Path | None) -> str:
     driver = find_driver()
     compiler = toolchain.find_nvcc()
     if not driver.gpus:
-        without = "The simulator grades everything that this version grades."
+        without = "The simulator grades everything but speed."
         return f"not needed, {driver.problem}. {without}"
     if compiler is None:
         return f"not built, nvcc not found. Next: {toolchain.NVCC_MEND}, then: make setup"

@@ -8,6 +8,7 @@ from fractions import Fraction
 
 from grader.checks.outcome import Outcome, Status
 from grader.exercise import CHECKS, Exercise
+from grader.finding import NOT_YOURS
 
 # Without a right answer for any shape, efficiency and speed are worth this much.
 WITHOUT_ANY_SHAPE = Fraction(1, 2)
@@ -118,7 +119,7 @@ def _never_ran(exercise: Exercise, state: str, check: str, interrupted: bool) ->
     if state != "started":
         return Outcome(exercise.name, "", check, check, Status.SKIPPED, reason=state)
     ended = "was interrupted" if interrupted else "ended"
-    detail = f"The grading {ended} before this check. This is not about your kernel."
+    detail = f"The grading {ended} before this check. {NOT_YOURS}"
     error = Status.GRADER_ERROR
     return Outcome(exercise.name, "", check, check, error, detail=detail, interrupted=interrupted)
 

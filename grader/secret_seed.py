@@ -14,10 +14,10 @@ import secrets
 from collections.abc import Callable
 from pathlib import Path
 
+from grader import seeds
 from grader.finding import GraderFault
+from grader.machine_fault import unwritable
 
-# As many as JSON readers keep exactly (see commands.py).
-_SEED_BITS = 53
 _NONCE_BYTES = 32
 _FORM = re.compile(r"seed (\d{1,20})\s+nonce ([0-9a-f]{64})\s*")
 
@@ -53,7 +53,7 @@ def main(options: argparse.Namespace) -> int:
 
 def commit(path: Path) -> str:
     """Draw a seed into a new file that only its owner can read; the commitment to it."""
-    text = _text(secrets.randbits(_SEED_BITS), secrets.token_hex(_NONCE_BYTES))
+    text = _text(seeds.draw(), secrets.token_hex(_NONCE_BYTES))
     try:
         descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
         with os.fdopen(descriptor, "w", encoding="ascii") as file:
@@ -65,9 +65,7 @@ def commit(path: Path) -> str:
             f"{path} exists, and may hold a seed that was committed to. Next: name a new file"
         ) from None
     except OSError as fault:
-        raise GraderFault(
-            f"{path} cannot be written: {fault.strerror}. Next: name another file"
-        ) from None
+        raise unwritable(path, fault, "--output FILE") from None
     return _digest(text)
 
 

@@ -12,12 +12,11 @@ from grader import course
 from grader.checks import devices
 from grader.checks.build import compile_entry
 from grader.checks.plan import PRACTICE_SEED, Entry, folder_entries
-from grader.checks.search import ordered
 from grader.cli import FAILED, OK
 from grader.commands import STARTER, exercises, existing, parse_shape
 from grader.device import Build, Device, Launch, Operand, Run, Words
 from grader.exercise import PROJECT, Exercise
-from grader.finding import Finding, GraderFault, KernelFault, NotGraded
+from grader.finding import Finding, GraderFault, KernelFault, NotGraded, ordered
 from grader.judge import judge
 from grader.problems.matmul import Case, Matrix, Shape, fresh_poison, prepare, product
 from grader.report.line import Line, console, is_plain, line, paragraph, show

@@ -22,7 +22,7 @@ from grader.timing.roofline import roofline
 from grader.timing.rule import StoppingRule
 from grader.timing.sample import Contestant
 from grader.timing.session import Session
-from grader.timing.shapes import Kind, largest, shape_of, whole_tiles
+from grader.timing.shapes import Kind, largest, shape_of
 from grader.verdict import Verdict
 
 Measure = Callable[[Session, StoppingRule, float], Measurement]
@@ -188,4 +188,4 @@ def _timed(finding: Finding, shape: Shape) -> Finding:
 def _whole(build: Build, size: int) -> Shape:
     """Whole tiles, for a kernel that promises no more."""
     assert build.config is not None, "only a complete build is timed"
-    return whole_tiles(shape_of(Kind.SQUARE, size), build.config)
+    return shape_of(Kind.SQUARE, size).filled(build.config.tiles)

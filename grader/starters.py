@@ -28,7 +28,7 @@ from pathlib import Path
 from grader.exercise import PROJECT, Exercise, load_all
 from grader.finding import GraderFault
 from grader.handout import lost_starters
-from grader.submission import FINGERPRINTS, fingerprint
+from grader.submission import FINGERPRINTS, fingerprint, shipped
 
 BEGIN = "// BEGIN SOLUTION"
 END = "// END SOLUTION"
@@ -52,12 +52,9 @@ class Starter:
         """The file with the fingerprints of all versions of this starter."""
         return self.exercise.folder / FINGERPRINTS
 
-    def known(self) -> list[str]:
-        return self.ledger.read_text("utf-8").split() if self.ledger.exists() else []
-
     def is_new(self) -> bool:
         """True when the ledger lacks this version."""
-        return fingerprint(self.text) not in self.known()
+        return fingerprint(self.text) not in shipped(self.exercise)
 
     def in_step(self) -> bool:
         return self.path.exists() and self.path.read_bytes() == self.text.encode()
@@ -66,7 +63,9 @@ class Starter:
         """True when the file on disk is no starter that was ever shipped: somebody's work."""
         if lost_starters.is_blank(self.path):
             return False
-        return fingerprint(self.path.read_text("utf-8", errors="replace")) not in self.known()
+        return fingerprint(self.path.read_text("utf-8", errors="replace")) not in shipped(
+            self.exercise
+        )
 
 
 def generate(solution_text: str, name: str) -> str:

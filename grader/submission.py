@@ -20,12 +20,14 @@ import os
 import stat
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import cached_property
+from itertools import islice
 from pathlib import Path
 from typing import Any, Literal
 
 from grader.exercise import PROJECT, Exercise
 from grader.finding import Finding, GraderFault, KernelFault, Location
-from grader.source.tokens import canonical
+from grader.source.tokens import canonical, tokens
 from grader.verdict import Verdict
 
 # A long hand-written kernel has 20 kB. Every stage reads a text of this size within seconds.
@@ -49,6 +51,16 @@ class Submission:
     text: str
     sha256: str
 
+    @cached_property
+    def lines(self) -> tuple[str, ...]:
+        """As compilers count them: nothing but "\\n" ends a line (to Python a form feed does)."""
+        return tuple(self.text.removesuffix("\n").split("\n"))
+
+    def place_of(self, name: str) -> tuple[Location, ...]:
+        """Where the code first names it, not a comment; () where it does not."""
+        found = (token.line for token in tokens(self.text) if token.text == name)
+        return tuple(Location(self.name, line, "error") for line in islice(found, 1))
+
 
 class SubmissionProblem(KernelFault):
     """The student's file cannot be taken as a source file; `findings[0]` says why."""
@@ -68,6 +80,19 @@ def read(path: Path, exercise: Exercise, root: Path) -> Submission:
         data = _bytes(path, name, root)
     except OSError as fault:
         raise _unreadable(fault, name, exercise) from fault
+    return _decoded(path, name, data)
+
+
+def read_any(path: Path) -> Submission:
+    """A file of any origin, named as it was given. Raises as `read`."""
+    name = _printable(str(path))
+    try:
+        return _decoded(path, name, _bytes(path, name, Path("/")))
+    except OSError as fault:
+        raise GraderFault(f"{name} cannot be read: {fault.strerror or fault}.") from fault
+
+
+def _decoded(path: Path, name: str, data: bytes) -> Submission:
     utf16 = data.startswith((b"\xff\xfe", b"\xfe\xff"))
     if utf16 or b"\0" in data:
         raise _problem(name, "binary_file", {"encoding": "UTF-16" if utf16 else ""})

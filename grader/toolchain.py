@@ -14,11 +14,11 @@ import shutil
 import site
 import subprocess
 import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from grader.finding import GraderFault
+from grader.finding import NOT_YOURS, GraderFault
 
 # The oldest releases the simulator's headers and flags are tested with.
 OLDEST = {"g++": 11, "clang++": 14}
@@ -29,7 +29,6 @@ NAMES = (
     *(f"g++-{major}" for major in range(16, 10, -1)),
     *(f"clang++-{major}" for major in range(22, 13, -1)),
 )
-NOT_YOURS = "This is not about your kernel."
 # Asking a compiler for its version takes milliseconds; a network drive may take seconds.
 ASK_TIMEOUT_S = 30.0
 
@@ -235,21 +234,29 @@ def _toolkit(path: Path) -> Path:
     return Path(top[1].strip() if top else path.parent.parent).resolve()
 
 
-def _output(command: tuple[str, ...], *, errors: bool = False) -> str:
-    """What the command prints (with stderr if `errors`); empty when it fails or cannot run."""
-    stderr = subprocess.STDOUT if errors else subprocess.DEVNULL
+def asked(
+    command: Sequence[str], *, errors: bool = False, timeout_s: float = ASK_TIMEOUT_S
+) -> tuple[int, str]:
+    """Exit status and output of a program (with stderr if `errors`); (-1, "") when it cannot run,
+    or does not end in time."""
     try:
         done = subprocess.run(
             command,
             stdin=subprocess.DEVNULL,
             stdout=subprocess.PIPE,
-            stderr=stderr,
-            timeout=ASK_TIMEOUT_S,
+            stderr=subprocess.STDOUT if errors else subprocess.DEVNULL,
+            timeout=timeout_s,
             check=False,
         )
     except (OSError, ValueError, subprocess.SubprocessError):
-        return ""
-    return done.stdout.decode(errors="replace") if done.returncode == 0 else ""
+        return -1, ""
+    return done.returncode, done.stdout.decode(errors="replace")
+
+
+def _output(command: tuple[str, ...], *, errors: bool = False) -> str:
+    """What the command prints; empty when it fails."""
+    status, output = asked(command, errors=errors)
+    return output if status == 0 else ""
 
 
 def install_command(package: str) -> str:

@@ -39,9 +39,9 @@ class Verdict(StrEnum):
     ACCEPTED = "accepted"
 
 
-_PRECEDENCE = {verdict: rank for rank, verdict in enumerate(Verdict)}
+PRECEDENCE = {verdict: rank for rank, verdict in enumerate(Verdict)}
 
 
 def by_precedence(verdicts: Iterable[Verdict]) -> list[Verdict]:
     """The distinct verdicts, the one to tell the student first."""
-    return sorted(set(verdicts), key=_PRECEDENCE.__getitem__)
+    return sorted(set(verdicts), key=PRECEDENCE.__getitem__)

@@ -18,7 +18,7 @@ from grader.timing.roofline import gflops, roofline
 from grader.timing.rule import StoppingRule
 from grader.timing.sample import Conditions
 from grader.timing.session import Session
-from grader.timing.shapes import Kind, shape_of, whole_tiles
+from grader.timing.shapes import Kind, shape_of
 
 SIZES = (512, 1024, 2048, 4096, 8192)
 # The ragged neighbours of these: one small, one large.
@@ -75,7 +75,7 @@ def usual_shapes(config: LaunchConfig, ragged: bool) -> tuple[Shape, ...]:
     """Squares, made of whole tiles where the kernel needs that, and ragged neighbours."""
     squares = [shape_of(Kind.SQUARE, size) for size in SIZES]
     if not ragged:
-        return tuple(whole_tiles(shape, config) for shape in squares)
+        return tuple(shape.filled(config.tiles) for shape in squares)
     return (*squares, *(shape_of(Kind.RAGGED, size) for size in RAGGED_SIZES))
 
 

@@ -7,6 +7,7 @@ import json
 from collections.abc import Iterator
 from contextlib import ExitStack
 from pathlib import Path
+from typing import Any
 
 from rich.console import Console
 
@@ -19,7 +20,8 @@ from grader.bench.report import MOST_STEPS, Report, compose, measure
 from grader.bench.subject import checked_entry, entries, open_machine, seed_of, submission_of
 from grader.cli import FAILED, OK
 from grader.commands import RESULTS, exercises, parse_shape
-from grader.finding import GraderFault
+from grader.machine_fault import unwritable
+from grader.messages import say
 from grader.problems.matmul import Shape
 from grader.report.line import Line, console, is_plain, line, show
 
@@ -41,6 +43,9 @@ def one(options: argparse.Namespace) -> int:
             processor = Processor() if machine.gpu else None
             shapes = (shape,) if shape else ()
             report = measure(entry, machine, step, shapes, processor, seed_of(options))
+    if isinstance(report, Refusal) and options.json:
+        print(json.dumps(refused(entry.exercise.name, report), indent=1))
+        return FAILED
     if isinstance(report, Refusal):
         told = listing.refusal_lines(report, entry.exercise.short, submission_of(options))
         show(screen, told)
@@ -53,6 +58,13 @@ def one(options: argparse.Namespace) -> int:
     if picture:
         show(screen, [line(), line(f"Picture: {settings.shown(picture)}")])
     return OK
+
+
+def refused(name: str, report: Refusal) -> dict[str, Any]:
+    """Why there is nothing to measure, as data."""
+    finding = report.finding
+    verdict = {"verdict": finding.verdict.value, "message": say(finding)}
+    return {"exercise": name, "refused": {"check": report.check, **verdict}}
 
 
 def print_report(report: Report, screen: Console, plain: bool) -> None:
@@ -82,7 +94,7 @@ def _draw(report: Report, path: Path) -> Path | None:
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(text, encoding="utf-8")
     except OSError as fault:
-        raise GraderFault(f"{path} cannot be written: {fault.strerror or fault}.") from None
+        raise unwritable(path, fault, "--svg FILE") from None
     return path
 
 

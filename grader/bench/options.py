@@ -6,6 +6,8 @@ import argparse
 from collections.abc import Callable
 from pathlib import Path
 
+from grader.seeds import seed
+
 _DESCRIPTION = """\
 With --exercise: how fast that kernel is on the GPU, from 512 to 8192 and for ragged shapes, beside
 a naive kernel, NumPy and cuBLAS, and under the roofline; as a table and a picture. Without a GPU:
@@ -41,16 +43,6 @@ def add_subject(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--device", choices=("auto", "simulator", "gpu"), default="auto", help="default: auto"
     )
-    parser.add_argument("--seed", type=_seed, metavar="N", help="of the matrices")
+    parser.add_argument("--seed", type=seed, metavar="N", help="of the matrices")
     parser.add_argument("--json", action="store_true", help="print everything as data")
     parser.add_argument("--plain", action="store_true", help="no colours, no table")
-
-
-def _seed(text: str) -> int:
-    seed = int(text, 0)
-    if not 0 <= seed < 2**64:
-        raise argparse.ArgumentTypeError("a seed is a number from 0 to 2^64 - 1")
-    return seed
-
-
-_seed.__name__ = "seed"  # what argparse calls the type in its errors

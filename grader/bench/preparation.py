@@ -7,13 +7,12 @@ from dataclasses import dataclass, replace
 
 from grader.checks.build import CompilerCheck, compile_entry
 from grader.checks.plan import PRACTICE_SEED, Entry
-from grader.checks.search import ordered
 from grader.checks.subject import UNSAFE
 from grader.checks.trial import count_shape, try_shape
 from grader.counters import Counters
 from grader.course import Target
 from grader.device import Build, Device, LaunchConfig
-from grader.finding import Finding, KernelFault, NotGraded
+from grader.finding import Finding, KernelFault, NotGraded, ordered
 from grader.problems.matmul import PINNED, Shape, whole_tile_shapes
 
 # The smallest, and one with several blocks and steps: what is wrong here is wrong everywhere.

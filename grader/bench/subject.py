@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import argparse
-import shlex
 from contextlib import ExitStack, closing
 
 from rich.console import Console
 
 from grader import course
 from grader.bench.report import Machine
+from grader.caller import make_variable
 from grader.checks import devices
 from grader.checks.plan import PRACTICE_SEED, Entry, folder_entries, solution_entries
 from grader.commands import STARTER, existing
@@ -70,4 +70,4 @@ def seed_of(options: argparse.Namespace) -> int:
 
 def submission_of(options: argparse.Namespace) -> str:
     """What `make test` needs besides the exercise to look at the same file."""
-    return f" SUBMISSION={shlex.quote(str(options.folder))}" if options.folder else ""
+    return f" {make_variable('SUBMISSION', str(options.folder))}" if options.folder else ""

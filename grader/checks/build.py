@@ -10,7 +10,7 @@ from grader.checks.plan import Entry
 from grader.course import Target
 from grader.device import Build, Device
 from grader.exercise import Exercise
-from grader.finding import Finding, GraderFault, KernelFault, Location, NotGraded
+from grader.finding import Finding, GraderFault, KernelFault, NotGraded
 from grader.limits import check_launch
 from grader.source import slips
 from grader.submission import Submission
@@ -45,13 +45,15 @@ def compile_entry(
     submission = _readable(entry)
     asked = nvcc if device.kind == "simulator" else None
     if asked is not None:
-        _raise(reworded(asked(entry.exercise, submission), submission))
+        _raise(slips.reworded(asked(entry.exercise, submission), submission))
     if device.kind == "simulator" and (feature := source.uses_unsupported(submission)):
         return Compiled(None, f"{feature}, which the simulator does not run", asked is not None)
     build = device.build(entry.exercise, submission)
     if asked is not None and (message := _only_here(build)):
         return Compiled(None, message, True)
-    _raise(reworded(build.findings, submission))
+    _raise(slips.reworded(build.findings, submission))
+    if asked is None and device.kind == "simulator":
+        _raise(slips.only_for_nvcc(submission))
     if build.unsupported:
         return Compiled(None, build.unsupported, asked is not None)
     _raise(_launch_findings(build, target))
@@ -72,19 +74,6 @@ def _raise(findings: tuple[Finding, ...]) -> None:
         raise KernelFault(findings)
 
 
-def reworded(findings: tuple[Finding, ...], submission: Submission) -> tuple[Finding, ...]:
-    """Of a file that does not compile: what the text shows, where it tells more than a compiler."""
-    if not findings or findings[0].kind not in ("compile_error", "compile_gave_up"):
-        return findings
-    slip = slips.first(submission)
-    if slip is None:
-        return findings
-    line, kind, facts = slip
-    places = (Location(submission.name, line, "error"),)
-    facts = {**findings[0].facts, **facts}
-    return (replace(findings[0], kind=kind, facts=facts, locations=places), *findings[1:])
-
-
 def _only_here(build: Build) -> str:
     """What the simulator's compiler rejects although nvcc took it; "" where both agree."""
     # What is too much for a compiler, or what a program cannot be linked with, is no such matter.
@@ -97,15 +86,7 @@ def _only_here(build: Build) -> str:
 
 def _launch_findings(build: Build, target: Target) -> tuple[Finding, ...]:
     assert build.config is not None, "a build without findings has a launch configuration"
-    location = launch_config_place(build.submission)
+    location = build.submission.place_of("LAUNCH_CONFIG")
     static_shared = int(build.resources.get("static_shared", 0))
     found = check_launch(build.exercise, build.config, static_shared, target, location)
     return tuple(replace(finding, device=build.device) for finding in found)
-
-
-def launch_config_place(submission: Submission) -> tuple[Location, ...]:
-    """The line of LAUNCH_CONFIG, for findings about its numbers."""
-    for number, text in enumerate(submission.text.splitlines(), 1):
-        if "LAUNCH_CONFIG" in text:
-            return (Location(submission.name, number, "error"),)
-    return ()

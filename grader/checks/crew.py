@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import multiprocessing
-import os
 import signal
 import tempfile
 from collections import deque
@@ -15,7 +14,7 @@ from multiprocessing.process import BaseProcess
 from pathlib import Path
 from typing import cast
 
-from grader import interruption
+from grader import cores, interruption
 from grader.checks.listener import Listener
 from grader.checks.outcome import Outcome, Status
 from grader.checks.plan import Plan
@@ -114,7 +113,7 @@ class Crew:
         """One worker for the GPU, and as many simulators as there are cores to use."""
         kinds = list(self._waiting)
         busy = sum(entry.state == "started" for entry in self._plan.entries)
-        spare = min(_cores(), MOST_SIMULATORS, busy) - 1
+        spare = min(cores.usable(), MOST_SIMULATORS, busy) - 1
         return kinds + ["simulator"] * (spare if "simulator" in kinds else 0)
 
     def _hire(self, kind: str, log: Path) -> None:
@@ -192,10 +191,3 @@ def _ending(exit_code: int | None) -> str:
         with suppress(ValueError):
             return f"killed by {signal.Signals(-exit_code).name}"
     return f"exit status {exit_code}"
-
-
-def _cores() -> int:
-    """The cores that this process may use, where the system tells."""
-    if hasattr(os, "sched_getaffinity"):
-        return len(os.sched_getaffinity(0))
-    return os.cpu_count() or 1

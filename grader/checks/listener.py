@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Protocol
+from typing import Any
 
 from grader.checks.outcome import Outcome
 
 
-class Listener(Protocol):
-    """Told in the order of events; devices interleave, the checks of one subject do not."""
+class Listener:
+    """Told in the order of events; devices interleave, the checks of one subject do not. What a
+    listener does not care about, it does not define."""
 
     def device(self, description: Mapping[str, Any]) -> None:
         """A device is in use; the entry of `devices` in results.json."""
@@ -35,7 +36,7 @@ class Listener(Protocol):
 
 
 @dataclass
-class Ledger:
+class Ledger(Listener):
     """Keeps everything, so that a record can be written at any moment."""
 
     outcomes: list[Outcome] = field(default_factory=list)
@@ -45,15 +46,6 @@ class Ledger:
 
     def device(self, description: Mapping[str, Any]) -> None:
         self.devices[str(description["kind"])] = description
-
-    def note(self, text: str) -> None:
-        pass
-
-    def check(self, exercise: str, device: str, check: str) -> None:
-        pass
-
-    def case(self, exercise: str, device: str) -> None:
-        pass
 
     def built(self, exercise: str, device: str, facts: Mapping[str, Any]) -> None:
         self.builds[exercise, device] = facts
@@ -71,7 +63,7 @@ class Ledger:
 
 
 @dataclass(frozen=True)
-class Everyone:
+class Everyone(Listener):
     """Passes every event on to several listeners."""
 
     listeners: Sequence[Listener]

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from grader.checks.outcome import NEEDS, Outcome, Status, worst
-from grader.verdict import by_precedence
+from grader.checks.outcome import Outcome, Status, worst
+from grader.exercise import NEEDS
+from grader.finding import ordered
 
 
 def merge(outcomes: Sequence[Outcome]) -> tuple[Outcome, ...]:
@@ -41,15 +42,10 @@ def _merge_check(outcomes: list[Outcome]) -> Outcome:
     able = [outcome for outcome in outcomes if outcome.reason not in _UNABLE] or outcomes
     status = worst(able)
     deciding = [outcome for outcome in able if outcome.status is status]
-    findings = [finding for outcome in deciding for finding in outcome.findings]
-    ranks = {
-        verdict: rank for rank, verdict in enumerate(by_precedence(f.verdict for f in findings))
-    }
-    findings.sort(key=lambda finding: ranks[finding.verdict])
     return replace(
         deciding[0],
         device="",
-        findings=tuple(findings),
+        findings=ordered(finding for outcome in deciding for finding in outcome.findings),
         notes=tuple(note for outcome in outcomes for note in outcome.notes),
         log="\n".join(outcome.log for outcome in outcomes if outcome.log),
         seconds=sum(outcome.seconds for outcome in outcomes),

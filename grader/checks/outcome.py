@@ -61,17 +61,6 @@ class PrerequisiteFailed(Exception):
         self.needed = needed
 
 
-# A check -> the check it needs. A failed `safe` skips nothing; `compiles` is needed by all.
-NEEDS = {
-    "compiles": "",
-    "safe": "compiles",
-    "whole_tiles": "compiles",
-    "any_shape": "whole_tiles",
-    "efficient": "whole_tiles",
-    "fast": "whole_tiles",
-}
-
-
 def worst(outcomes: Sequence[Outcome]) -> Status:
     """The status of one check over devices: one failure fails it, one pass decides it."""
     found = {outcome.status for outcome in outcomes}

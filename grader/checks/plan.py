@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import hashlib
-import shlex
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from grader.caller import make_variable
 from grader.exercise import PROJECT, Exercise
 from grader.finding import Finding, GraderFault
 from grader.problems.matmul import Shape
@@ -54,7 +54,7 @@ def case_arguments(plan: Plan, entry: Entry) -> str | None:
         return None
     arguments = []
     if entry.path.parent.resolve() != (PROJECT / "starter").resolve():
-        arguments.append(f"SUBMISSION={shlex.quote(str(entry.path.parent))}")
+        arguments.append(make_variable("SUBMISSION", str(entry.path.parent)))
     if plan.seed != PRACTICE_SEED:
         arguments.append(f"SEED={plan.seed}")
     return " ".join(arguments)

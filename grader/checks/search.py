@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
+from contextlib import suppress
 from dataclasses import dataclass
 
 from hypothesis.strategies import SearchStrategy
 
 from grader.checks.drawing import StopDrawing, smaller, smallest_failing
-from grader.finding import Finding, KernelFault
-from grader.problems.matmul import Shape
-from grader.verdict import Verdict, by_precedence
+from grader.finding import Finding, KernelFault, ordered
+from grader.problems.matmul import SMALL_FOURS, Shape
+from grader.verdict import Verdict
 
 Findings = tuple[Finding, ...]
 
@@ -64,6 +65,7 @@ class FaultSearch:
             raise self._fault
 
     def _smallest(self, failing: Shape | None, drawing: Drawing) -> Shape | None:
+        failing = self._small(failing)
         drawn = smallest_failing(
             drawing.strategy, drawing.seed, drawing.count, self._right, drawing.shrink_limit_s
         )
@@ -71,6 +73,15 @@ class FaultSearch:
             return smaller(failing, drawn)
         if failing is None and self._timeout:
             raise KernelFault(ordered(self._timeout))
+        return failing
+
+    def _small(self, failing: Shape | None) -> Shape | None:
+        """The first of the small shapes that fails, where a larger one did."""
+        if failing is None:
+            return None
+        small = (shape for shape in SMALL_FOURS if smaller(failing, shape) == shape != failing)
+        with suppress(StopDrawing):
+            return next((shape for shape in small if not self._right(shape)), failing)
         return failing
 
     def _failing(self, shape: Shape) -> bool:
@@ -92,9 +103,3 @@ class FaultSearch:
 
 def timed_out(findings: Findings) -> bool:
     return any(finding.verdict is Verdict.TIMEOUT for finding in findings)
-
-
-def ordered(findings: Findings) -> Findings:
-    """The cause first: by precedence, otherwise in the order they were found."""
-    ranks = {verdict: n for n, verdict in enumerate(by_precedence(f.verdict for f in findings))}
-    return tuple(sorted(findings, key=lambda finding: ranks[finding.verdict]))

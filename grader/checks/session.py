@@ -14,7 +14,7 @@ from grader.checks.plugin import CheckPlugin
 from grader.checks.subject import Subject, Surroundings
 from grader.device import Device
 from grader.exercise import PROJECT
-from grader.finding import GraderFault
+from grader.finding import NOT_YOURS, GraderFault
 
 TESTS = PROJECT / "tests"
 
@@ -36,7 +36,7 @@ def run_checks(subjects: Sequence[Subject], listener: Listener) -> None:
     if ended not in (pytest.ExitCode.OK, pytest.ExitCode.TESTS_FAILED):
         raise GraderFault(
             f"The checks in {TESTS} could not be run (pytest ended with status {int(ended)}). "
-            "This is not about your kernel. Next: make setup"
+            f"{NOT_YOURS} Next: make setup"
         )
 
 

@@ -5,20 +5,20 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 
-from grader.checks.build import Compiled, CompilerCheck, compile_entry, launch_config_place
+from grader.checks.build import Compiled, CompilerCheck, compile_entry
 from grader.checks.drawing import SHRINK_LIMIT_S, first_shapes
 from grader.checks.meter import Meter
 from grader.checks.outcome import Outcome, PrerequisiteFailed, Status
 from grader.checks.plan import Entry, Plan
 from grader.checks.probing import missed_tiles, note_overflow, probe_large
-from grader.checks.search import Drawing, FaultSearch, ordered, timed_out
+from grader.checks.search import Drawing, FaultSearch, timed_out
 from grader.checks.trial import count_shape, try_shape
 from grader.counted_shapes import drawn_aligned, drawn_ragged, is_aligned
 from grader.counters import Counters
 from grader.course import Target
 from grader.device import Build, Device, LaunchConfig
 from grader.efficiency import judge_counters, judge_traffic
-from grader.finding import Finding, GraderFault, KernelFault, Location, NotGraded
+from grader.finding import Finding, GraderFault, KernelFault, Location, NotGraded, ordered
 from grader.limits import check_grid
 from grader.problems.matmul import (
     PINNED,
@@ -167,15 +167,14 @@ class Subject:
             counters = count_shape(self.device, build, shape, self._plan.seed)
             self.counted = (shape, counters)
             findings = judge_counters(build, shape, counters)
-        any_shape = self.outcomes.get("any_shape")
-        right = any_shape is not None and any_shape.status is Status.PASS
+        right = self._right_for_any_shape()
         if self._plan.shape == edge and not right:
             raise PrerequisiteFailed("other_shape")
         if not findings and right and self._plan.shape in (None, edge):
             counters = count_shape(self.device, build, edge, self._plan.seed)
             findings = judge_traffic(build, edge, counters)
         if findings:
-            place = launch_config_place(build.submission)  # of a finding about a tile's size
+            place = build.submission.place_of("LAUNCH_CONFIG")  # of a finding about a tile's size
             placed = (replace(f, locations=f.locations or place) for f in findings)
             raise KernelFault(ordered(tuple(placed)))
 
@@ -185,9 +184,8 @@ class Subject:
             raise PrerequisiteFailed("other_shape")
         build, _ = self._launchable()
         assert isinstance(self.device, TimingDevice), "asked for by needs_stopwatch"
-        any_shape = self.outcomes.get("any_shape")
-        right = any_shape is not None and any_shape.status is Status.PASS
-        self.timing = self._around.timer(self.device, self._plan.seed).time(build, right)
+        timer = self._around.timer(self.device, self._plan.seed)
+        self.timing = timer.time(build, self._right_for_any_shape())
         judge(self.timing)
 
     def build(self) -> Build | None:
@@ -202,6 +200,10 @@ class Subject:
 
     def _note(self, finding: Finding) -> None:
         self._notes.setdefault((finding.kind, finding.locations), finding)
+
+    def _right_for_any_shape(self) -> bool:
+        before = self.outcomes.get("any_shape")
+        return before is not None and before.status is Status.PASS
 
     def _needs_file(self) -> None:
         if self.entry.state != "started":
@@ -243,7 +245,7 @@ class Subject:
 
     def _try(self, shape: Shape, watch: bool) -> tuple[Finding, ...]:
         build, config = self._launchable()
-        place = launch_config_place(build.submission)
+        place = build.submission.place_of("LAUNCH_CONFIG")
         if too_large := check_grid(config, shape.m, self._around.target, place):
             return too_large
         findings = try_shape(self._meter, build, shape, self._plan.seed, watch, self._note)
@@ -267,8 +269,7 @@ class Subject:
         _, config = self._launchable()
         if self._plan.shape is None:
             return whole_tile_shapes(config)
-        tiles = (config.tile_m, config.tile_n, config.tile_k)
-        if any(size % tile for size, tile in zip(self._plan.shape, tiles, strict=True)):
+        if self._plan.shape.filled(config.tiles) != self._plan.shape:
             raise PrerequisiteFailed("other_shape")
         return [self._plan.shape]
 

@@ -55,6 +55,12 @@ class Surveyor:
         self._thread = threading.Thread(target=self._work, name="survey", daemon=True)
         self._thread.start()
 
+    def __enter__(self) -> Surveyor:
+        return self
+
+    def __exit__(self, *exception: object) -> None:
+        self.stop()  # nvcc would outlive us, and leave its working folder
+
     def results(self) -> Mapping[str, Mapping[str, Any]]:
         """By exercise, the entry `nvcc` of `build` in results.json; waits until all are there."""
         self._thread.join()

@@ -13,6 +13,7 @@ from types import FrameType, MappingProxyType
 from typing import Any
 
 from grader.checks.devices import compiler_check, open_device
+from grader.checks.listener import Listener
 from grader.checks.outcome import Outcome
 from grader.checks.plan import Plan
 from grader.checks.session import run_checks
@@ -42,8 +43,8 @@ class Event:
     arguments: tuple[Any, ...] = ()
 
 
-class Sender:
-    """A Listener that sends every event to the parent."""
+class Sender(Listener):
+    """Sends every event to the parent."""
 
     def __init__(self, pipe: Connection) -> None:
         self._pipe = pipe

@@ -7,9 +7,8 @@ over the same folder grades on another machine, which then needs no access to th
 from __future__ import annotations
 
 import argparse
-from collections import Counter
 
-from grader.classroom import command, job
+from grader.classroom import command, intake
 from grader.classroom import folder as folders
 from grader.classroom.gradebook import STATUS
 from grader.cli import OK
@@ -20,7 +19,7 @@ def main(options: argparse.Namespace) -> int:
     one = command.compose(options)
     with folders.locked(one.folder / ".lock", wait=True):
         folders.save(one)
-        counts = Counter(job.take_once(one, student, one.of(student)) for student in one.graded)
+        counts = intake.take_all(one)
     for status, count in sorted(counts.items()):
         print(f"{count} {'taken' if status == 'ok' else STATUS.get(status, status)}")
     return OK

@@ -5,25 +5,31 @@ from __future__ import annotations
 import argparse
 import importlib.util
 import os
-import secrets
 import shutil
 import subprocess
 import sys
 from collections import Counter
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 
+from grader import cores, seeds
 from grader.classroom import folder as folders
-from grader.classroom import gradebook, job, policy, roster, similarity
+from grader.classroom import gradebook, history, intake, job, policy, roster, similarity, snapshot
 from grader.classroom.folder import Class
+from grader.classroom.roster import Student, as_written, key_of
 from grader.cli import ERROR, OK
+from grader.driver import find_driver
 from grader.exercise import PROJECT
 from grader.finding import GraderFault
 from grader.report.words import visible
 
 _SNAKEFILE = Path(__file__).with_name("Snakefile")
 _SLURM = "grader/classroom/profiles/slurm"
-_SEED_BITS = 53  # as commands.py draws them: JSON readers keep larger ones only roughly
+# While one uses the GPU, three others compile and simulate; more only slow down the first.
+_FOR_EACH_GPU = 4
 _NO_SNAKEMAKE = (
     f"Snakemake is not installed for {sys.executable}. Next: make class installs it; "
     "or: .venv/bin/python -m pip install --require-hashes -r requirements/class.txt"
@@ -33,7 +39,9 @@ _NO_SNAKEMAKE = (
 def main(options: argparse.Namespace) -> int:
     if options.verb == "class":
         return _class(options)
-    return _regrade(options) if options.verb == "regrade" else _forget(options)
+    folders.load(options.output)  # where there is no class, a lock would make the folder
+    with _alone(options.output):
+        return _regrade(options) if options.verb == "regrade" else _forget(options)
 
 
 def _class(options: argparse.Namespace) -> int:
@@ -44,38 +52,51 @@ def _class(options: argparse.Namespace) -> int:
         return OK
     if importlib.util.find_spec("snakemake") is None:
         raise GraderFault(_NO_SNAKEMAKE)
-    output = options.output
-    with folders.locked(output / ".lock", wait=False) as mine:
-        if not mine:
-            raise GraderFault(f"{output} is being graded by another process. Next: wait for it")
+    with _alone(options.output):
         one = compose(options)
         folders.save(one)
+        intake.take_all(one)
         job.reopen(one)
         ended = _snakemake(one, options.jobs, options.profile)
         return _gather(one, options.names, ended)
+
+
+@contextmanager
+def _alone(output: Path) -> Iterator[None]:
+    with folders.locked(output / ".lock", wait=False) as mine:
+        if mine is None:
+            raise GraderFault(f"{output} is being graded by another process. Next: wait for it")
+        yield
 
 
 def compose(options: argparse.Namespace) -> Class:
     """The class that was named; raises GraderFault for a roster or a folder that is none."""
     if not options.submissions.is_dir():
         raise GraderFault(f"{options.submissions} is no folder. Next: SUBMISSIONS=dir")
+    seed, device = _seed_and_device(options)
     return Class(
         options.output.resolve(),
         options.submissions.resolve(),
-        _seed(options),
-        options.device,
-        roster.read(options.roster, policy.load(PROJECT)),
+        seed,
+        device,
+        roster.read(options.roster),
     )
 
 
-def _seed(options: argparse.Namespace) -> int:
+def _seed_and_device(options: argparse.Namespace) -> tuple[int, str]:
     """The same for all students, and for every run over this folder."""
-    if options.seed is not None:
-        return int(options.seed)
-    try:
-        return folders.load(options.output).seed
-    except GraderFault:
-        return secrets.randbits(_SEED_BITS)
+    if not (options.output / folders.CLASS).exists():
+        drawn = seeds.draw() if options.seed is None else int(options.seed)
+        return drawn, options.device or "auto"
+    known = folders.load(options.output)
+    seed = known.seed if options.seed is None else int(options.seed)
+    device = options.device or known.device
+    if known.begun and (seed, device) != (known.seed, known.device):
+        raise GraderFault(
+            f"{options.output} was begun with seed {known.seed} and device {known.device}, "
+            "which hold for everybody in it. Next: leave both out, or OUTPUT=new folder"
+        )
+    return seed, device
 
 
 def _snakemake(one: Class, jobs: int | None, profile: Path | None) -> int:
@@ -85,9 +106,11 @@ def _snakemake(one: Class, jobs: int | None, profile: Path | None) -> int:
     command = [sys.executable, "-m", "snakemake", "--snakefile", str(_SNAKEFILE)]
     command += ["--directory", str(one.folder), "--nolock", "--keep-going", "--rerun-incomplete"]
     command += ["--rerun-triggers", "mtime"]
-    command += _where(jobs, profile)
+    command += _where(jobs, profile, one.device)
     command += ["--config", f"folder={one.folder}", f"python={sys.executable}", f"keys={keys}"]
     command += [f"device={one.device}"]
+    # job.json is written last and whole: a job that ended after its Snakemake did is done.
+    shutil.rmtree(one.folder / ".snakemake" / "incomplete", ignore_errors=True)
     environment = dict(os.environ)
     environment["PYTHONPATH"] = os.pathsep.join(
         filter(None, (str(PROJECT), environment.get("PYTHONPATH")))
@@ -100,12 +123,18 @@ def _snakemake(one: Class, jobs: int | None, profile: Path | None) -> int:
     return done.returncode
 
 
-def _where(jobs: int | None, profile: Path | None) -> list[str]:
+def at_once(device: str) -> int:
+    """How many gradings this machine runs at the same time, where nobody says."""
+    # A grading uses two processes at a time, each bound to a core.
+    most = max(1, cores.usable() // 2)
+    gpus = 0 if device == "simulator" else len(find_driver().gpus)
+    return min(most, gpus * _FOR_EACH_GPU) if gpus else most
+
+
+def _where(jobs: int | None, profile: Path | None, device: str) -> list[str]:
     """Snakemake's options for this machine, or for the cluster of a profile."""
     if profile is None:
-        # A grading uses two processes at a time, each bound to a core.
-        count = jobs or max(1, (os.cpu_count() or 2) // 2)
-        return ["--cores", str(count), "--latency-wait", "5", "--quiet", "all"]
+        return ["--cores", str(jobs or at_once(device)), "--latency-wait", "5", "--quiet", "all"]
     return ["--profile", str(profile.resolve()), *(["--jobs", str(jobs)] if jobs else [])]
 
 
@@ -123,10 +152,18 @@ def _gather(one: Class, names: bool, ended: int = 0) -> int:
     for row in rows:
         if row.record is None:
             print(f"  {visible(row.student.name)}: {gradebook.outcome(row)}")
+    if late := sum(row.fetched_late for row in rows):
+        told = f"Fetched after the deadline, and nobody knows when they were pushed: {late}"
+        print(f"{told}. Next: give the roster's column received", file=sys.stderr)
+    for key in one.strangers:
+        print(f"  students/{key} is of nobody in the roster. Next: make forget STUDENT={key}")
     print(f"Grade book: {one.folder / 'gradebook.csv'}")
     print(f"Summary: {one.folder / 'summary.html'}")
     print(f"Alike: {len(leads)} pairs in {one.folder / 'similarity.csv'}; what more than "
           f"{similarity.most_often(len(rows))} students wrote counts as textbook code")  # fmt: skip
+    if len(graders := gradebook.graders(rows)) > 1:
+        told = f"Graded by different versions of the grader ({', '.join(graders)}): see the column"
+        print(f"{told} grader. Next: grade the class with one, OUTPUT=new folder", file=sys.stderr)
     if ended or counts["not_run"] or counts["grader_error"]:
         log = one.folder / "snakemake.log"
         told = f"Not everybody could be graded; see {log} and each student's grading.log."
@@ -136,55 +173,65 @@ def _gather(one: Class, names: bool, ended: int = 0) -> int:
 
 
 def _regrade(options: argparse.Namespace) -> int:
-    """Move the present grading to history/, with the reason, and grade again."""
+    """Grade again and keep both gradings, with the reason; one that has a score counts."""
     one = folders.load(options.output)
     student = one.find(options.student)
     place = one.of(student)
+    earlier = _row(one, student)
     with folders.locked(place / ".lock", wait=True):
-        before = _archive(place, options.reason, options.fetch)
-    for attempt in range(1, job.ATTEMPTS + 1):
-        if job.main([str(one.folder), student.key, str(attempt)]) == 0:
-            break
+        kept = _archive(one, student, options)
+    try:
+        for attempt in range(1, job.ATTEMPTS + 1):
+            if job.main([str(one.folder), student.key, str(attempt)]) == 0:
+                break
+    finally:  # also when it is interrupted
+        row = _row(one, student)
+        back = earlier.status == "graded" and row.status != "graded"
+        if back:
+            with folders.locked(place / ".lock", wait=True):
+                history.put_back(place, kept, options.reason)
     _gather(one, names=False)
-    row = next(r for r in gradebook.rows(one, policy.load(PROJECT)) if r.student == student)
-    earned = "no score" if row.earned is None else f"{row.earned} points"
-    print(f"{student.name}: {earned} ({row.status}); this one counts.")
-    print(f"The earlier one is kept: {before}")
+    earned = "no score" if row.earned is None or back else f"{row.earned} points"
+    print(f"{student.name}: {earned} ({gradebook.outcome(row)}); "
+          f"{'the earlier one still counts' if back else 'this one counts'}.")  # fmt: skip
+    print(f"{'This' if back else 'The earlier'} one is kept: {kept}")
     return OK if row.status == "graded" else ERROR
 
 
-def _archive(place: Path, reason: str, fetch: bool) -> Path:
-    history = place / "history"
-    history.mkdir(parents=True, exist_ok=True)
-    target = history / str(len(list(history.iterdir())) + 1)
-    partial = history / ".partial"
-    shutil.rmtree(partial, ignore_errors=True)
-    partial.mkdir()
-    for name in ("results.json", "grading.log", "snapshot.json", "submission"):
-        if (place / name).exists():
-            (shutil.copytree if name == "submission" else shutil.copy)(place / name, partial / name)
-    when = datetime.now(UTC).isoformat(timespec="seconds")
-    folders.write_json(partial / "replaced.json", {"when": when, "reason": reason, "counts": False})
-    partial.rename(target)
-    (place / "job.json").unlink(missing_ok=True)  # from here on the job has to run again
-    (place / "results.json").unlink(missing_ok=True)
-    (place / "grading.log").unlink(missing_ok=True)
-    if fetch:
-        (place / "snapshot.json").unlink(missing_ok=True)
-    return target
+def _archive(one: Class, student: Student, options: argparse.Namespace) -> Path:
+    """Move the grading to history/; before that, look whether there is something to take anew."""
+    taken = intake.look(one, student) if options.fetch else None
+    if taken and taken.status != snapshot.OK:
+        told = f"{student.name} was not taken anew: {gradebook.STATUS[taken.status]}"
+        raise GraderFault(f"{told} ({taken.detail}). Next: mend that, or leave FETCH=1 out")
+    kept = history.archive(one.of(student), options.reason, anew=False)
+    if taken:
+        intake.settle(one, student, taken, datetime.now(UTC))
+    return kept
+
+
+def _row(one: Class, student: Student) -> gradebook.Row:
+    (row,) = gradebook.rows(replace(one, students=(student,)), policy.load(PROJECT))
+    return row
 
 
 def _forget(options: argparse.Namespace) -> int:
+    """Also for who is not in the roster any more, or in a line that cannot be used."""
     one = folders.load(options.output)
-    student = one.find(options.student)
-    shutil.rmtree(one.of(student), ignore_errors=True)
-    rest = tuple(other for other in one.students if other.name != student.name)
-    smaller = Class(one.folder, one.submissions, one.seed, one.device, rest)
+    name = as_written(options.student)
+    keys = {student.key for student in one.students if name in (student.name, student.key)}
+    keys |= {name, key_of(name)} & set(one.strangers)
+    if not keys:
+        raise GraderFault(f'{one.folder} has nothing about "{name}". Next: look into roster.csv')
+    for found in keys:
+        shutil.rmtree(one.folder / "students" / found, ignore_errors=True)
+    rest = tuple(student for student in one.students if student.key not in keys)
+    smaller = replace(one, students=rest)
     folders.save(smaller)
-    for name in ("keys.txt", "snakemake.log"):
-        (one.folder / name).unlink(missing_ok=True)
+    for file in ("keys.txt", "snakemake.log"):
+        (one.folder / file).unlink(missing_ok=True)
     shutil.rmtree(one.folder / ".snakemake", ignore_errors=True)
     _gather(smaller, names=False)
-    print(f"Nothing about {student.name} is left in {one.folder}. "
+    print(f"Nothing about {name} is left in {one.folder}. "
           "Next: remove the line from the roster, and what was handed in")  # fmt: skip
     return OK

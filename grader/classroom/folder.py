@@ -23,7 +23,7 @@ from pathlib import Path
 from typing import Any
 
 from grader import atomic
-from grader.classroom.roster import Student
+from grader.classroom.roster import Student, as_written
 from grader.finding import GraderFault
 
 CLASS = "class.json"
@@ -42,8 +42,8 @@ class Class:
 
     def find(self, word: str) -> Student:
         """The student of that name or key; raises GraderFault, which says who is there."""
-        for student in self.students:
-            if word in (student.name, student.key) and not student.problem:
+        for student in self.graded:
+            if as_written(word) in (student.name, student.key):
                 return student
         raise GraderFault(
             f'{self.folder / CLASS} has no student "{word}". Next: look into roster.csv'
@@ -53,6 +53,18 @@ class Class:
     def graded(self) -> tuple[Student, ...]:
         """Those whose line of the roster can be used."""
         return tuple(student for student in self.students if not student.problem)
+
+    @property
+    def begun(self) -> bool:
+        """Whether something was graded: from then on seed and device are those of all."""
+        return any(self.folder.glob("students/**/grading.log"))
+
+    @property
+    def strangers(self) -> tuple[str, ...]:
+        """The keys of those who have a folder, but no line in the roster any more."""
+        known = {student.key for student in self.students}
+        found = (path.name for path in self.folder.glob("students/*") if path.is_dir())
+        return tuple(sorted(key for key in found if key not in known))
 
     def of(self, student: Student) -> Path:
         return self.folder / "students" / student.key
@@ -92,7 +104,10 @@ def load(folder: Path) -> Class:
             "SUBMISSIONS=dir"
         ) from None
     except (ValueError, KeyError, TypeError) as fault:
-        raise GraderFault(f"{folder / CLASS} is damaged ({fault}). Next: make class anew") from None
+        raise GraderFault(
+            f"{folder / CLASS} is damaged ({fault}). "
+            "Next: bring it back, or begin anew: OUTPUT=new folder"
+        ) from None
 
 
 def read_json(path: Path) -> Mapping[str, Any] | None:
@@ -110,12 +125,15 @@ def write_json(path: Path, data: Mapping[str, Any]) -> None:
 
 
 @contextmanager
-def locked(path: Path, wait: bool) -> Iterator[bool]:
-    """Hold a lock that the system releases however the process ends; False when it is taken."""
+def locked(path: Path, wait: bool) -> Iterator[int | None]:
+    """Hold a lock that the system releases however the process ends; None when it is taken.
+
+    A child that is given the descriptor holds it, too, until both have ended.
+    """
     path.parent.mkdir(parents=True, exist_ok=True)
     descriptor = os.open(path, os.O_RDWR | os.O_CREAT, 0o644)
     try:
-        yield _lock(descriptor, path, wait)
+        yield descriptor if _lock(descriptor, path, wait) else None
     finally:
         os.close(descriptor)
 
@@ -135,13 +153,9 @@ def _lock(descriptor: int, path: Path, wait: bool) -> bool:
 
 def _plain(student: Student) -> dict[str, Any]:
     data = asdict(student)
-    for key in ("due", "received"):
-        data[key] = data[key].isoformat() if data[key] else None
-    return data
+    return data | {"received": student.received.isoformat() if student.received else None}
 
 
 def _student(data: dict[str, Any]) -> Student:
-    moments = {
-        key: datetime.fromisoformat(data[key]) if data[key] else None for key in ("due", "received")
-    }
-    return Student(**{**data, **moments})
+    text = data["received"]
+    return Student(**{**data, "received": datetime.fromisoformat(text) if text else None})

@@ -6,7 +6,7 @@ import csv
 import io
 from collections import Counter
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from pathlib import Path
 
@@ -19,16 +19,19 @@ from grader.formats import reading
 from grader.formats.escape import cell
 from grader.report.words import visible
 
-_HEAD = ("student", "pseudonym", "group", "status", "machine", "earned", "gradable", "points")
+_HEAD = ("student", "pseudonym", "group", "status", "machine", "grader", "earned", "gradable",
+         "points")  # fmt: skip
 _TAIL = ("days_late", "days_charged", "final", "received", "note")
+
+# Digits of a grader's fingerprint, enough to tell two of them apart.
+_SHOWN = 12
 
 # What a status means for whoever reads the grade book.
 STATUS = {
     "graded": "graded",
     "missing": "nothing handed in",
+    "misnamed": "the files are called otherwise",
     "broken_archive": "archive cannot be read",
-    "archive_bomb": "archive unpacks to far more than a submission has",
-    "too_large": "a file is far too large",
     "unreachable": "repository cannot be fetched",
     "unreadable": "a file cannot be read",
     "roster": "the roster's line cannot be used",
@@ -48,6 +51,13 @@ class Row:
     received: datetime | None = None
     late: Lateness = ON_TIME
     record: reading.Record | None = None
+    fetched_late: bool = False  # and nobody knows when it was pushed
+
+    @property
+    def opted_out(self) -> tuple[str, ...]:
+        """Exercises that this machine could not grade in full because of what the kernel uses."""
+        exercises = self.record.exercises if self.record else ()
+        return tuple(one.name for one in exercises if any(map(_by_choice, one.checks)))
 
     @property
     def earned(self) -> int | None:
@@ -55,6 +65,11 @@ class Row:
             return self.record.earned
         # Nothing usable came in: that is a score. What we could not take or grade is none.
         return 0 if self.status == "missing" else None
+
+    @property
+    def grader(self) -> str:
+        """Which grader graded: the begin of its fingerprint."""
+        return self.record.tree_sha256[:_SHOWN] if self.record else ""
 
     @property
     def final(self) -> int | None:
@@ -74,8 +89,8 @@ def _row(one: Class, student: Student, deadline: Deadline | None) -> Row:
     snapshot = folders.read_json(place / "snapshot.json")
     if job is None or snapshot is None:
         return Row(student, "not_run")
-    received = student.received or _fetched_at(student, snapshot.get("taken"))
-    late = lateness(deadline, received, student.due)
+    received = student.received or _moment(snapshot.get("received"))
+    late = lateness(deadline, received, student.due(deadline) if deadline else None)
     status, note = str(job.get("status")), str(snapshot.get("detail", ""))
     record = None
     if status in ("graded", "grader_error"):
@@ -85,15 +100,26 @@ def _row(one: Class, student: Student, deadline: Deadline | None) -> Row:
             status, note = "grader_error", str(problem)
     if record is not None and (record.failed_by_grader or status == "grader_error"):
         status, record = "grader_error", None
-    if deadline is not None and received is None and status == "graded":
-        note = "; ".join(filter(None, (note, "time of submission unknown, taken as on time")))
-    return Row(student, status, note, _machine(record), received, late, record)
+    known = deadline is None or received is not None or status != "graded"
+    fetched_late = bool(late.charged and student.received is None and snapshot.get("fetched"))
+    row = Row(student, status, note, _machine(record), received, late, record, fetched_late)
+    told = (
+        note,
+        "" if known else "time of submission unknown, taken as on time",
+        "late by when it was fetched; when it was pushed is not known" if fetched_late else "",
+        f"not graded here, for what the kernels use: {', '.join(row.opted_out)}"
+        if row.opted_out
+        else "",
+    )
+    return replace(row, note="; ".join(filter(None, told)))
 
 
-def _fetched_at(student: Student, taken: object) -> datetime | None:
-    """What comes from a server came in when it was fetched, unless the roster knows better."""
-    fetched = "://" in student.source or student.source.startswith("git@")
-    return datetime.fromisoformat(taken) if fetched and isinstance(taken, str) else None
+def _by_choice(check: reading.Check) -> bool:
+    return check.points > 0 and (check.status, check.reason) == ("not_graded", "feature")
+
+
+def _moment(text: object) -> datetime | None:
+    return datetime.fromisoformat(text) if isinstance(text, str) else None
 
 
 def _machine(record: reading.Record | None) -> str:
@@ -120,6 +146,11 @@ def totals(all_rows: Sequence[Row]) -> str:
     return ", ".join(f"{STATUS.get(status, status)}: {n}" for status, n in sorted(counts.items()))
 
 
+def graders(all_rows: Iterable[Row]) -> list[str]:
+    """Who graded; more than one is worth a warning."""
+    return sorted({row.grader for row in all_rows if row.grader})
+
+
 def outcome(row: Row) -> str:
     """What became of a student, with the details that are known."""
     status = STATUS.get(row.status, row.status)
@@ -136,6 +167,7 @@ def _cells(row: Row, names: Sequence[str]) -> list[object]:
         cell(student.group),
         row.status,
         row.machine,
+        row.grader,
         _number(row.earned),
         *gradable,
         *(by_name.get(name, "") for name in names),

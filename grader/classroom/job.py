@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import itertools
 import os
-import shutil
 import signal
 import socket
 import subprocess
@@ -16,17 +15,18 @@ import sys
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import asdict, replace
 from datetime import UTC, datetime
 from pathlib import Path
 
+from grader import interruption
 from grader.classroom import folder as folders
+from grader.classroom import gradebook, intake
 from grader.classroom.folder import Class
 from grader.classroom.roster import Student
-from grader.classroom.snapshot import UNREACHABLE, take
+from grader.classroom.snapshot import OK
 from grader.cli import ERROR
 from grader.driver import find_driver
-from grader.exercise import PROJECT, load_all
+from grader.exercise import PROJECT
 
 ATTEMPTS = 3
 # Four exercises take half a minute, and every check has a limit of its own; this is the last belt.
@@ -39,18 +39,20 @@ def main(arguments: list[str]) -> int:
     student = one.find(key)
     place = one.of(student)
     # A run that was killed may have left this very job running: wait for it, then see what it did.
-    with folders.locked(place / ".lock", wait=True):
+    with folders.locked(place / ".lock", wait=True) as lock:
+        assert lock is not None
         if folders.read_json(place / "job.json") is not None:
             return 0
-        return _grade(one, student, place, attempt)
+        return _grade(one, student, place, attempt, lock)
 
 
-def _grade(one: Class, student: Student, place: Path, attempt: int) -> int:
-    snapshot = take_once(one, student, place)
+def _grade(one: Class, student: Student, place: Path, attempt: int, lock: int) -> int:
+    # Everybody's was taken before the first job ran, but for who is graded again alone.
+    snapshot = intake.status(place) or intake.take_once(one, student, datetime.now(UTC))
     begin_s = time.monotonic()
     status = snapshot
-    if snapshot == "ok":
-        status = _run(one, place)
+    if snapshot == OK:
+        status = _run(one, place, lock)
         if status == "grader_error" and attempt < ATTEMPTS:
             return 1
     told = {"status": status, "attempt": attempt, "seconds": round(time.monotonic() - begin_s, 1)}
@@ -64,49 +66,22 @@ def _where() -> dict[str, str]:
     return {"host": socket.gethostname(), "slurm_job": job, "gpus": gpus}
 
 
-def take_once(one: Class, student: Student, place: Path) -> str:
-    """Take what was handed in, once: a later run grades the same files. Returns its status.
-
-    What could not be fetched is tried again. It counts from when it came, and the note says so.
-    """
-    known = folders.read_json(place / "snapshot.json")
-    if known is not None and known["status"] != UNREACHABLE:
-        return str(known["status"])
-    names = tuple(f"{exercise.name}.cu" for exercise in load_all(PROJECT) if exercise.graded)
-    partial = place / "submission.partial"
-    shutil.rmtree(partial, ignore_errors=True)
-    taken = take(student.source, one.submissions, names, partial)
-    shutil.rmtree(place / "submission", ignore_errors=True)
-    partial.rename(place / "submission")
-    when = datetime.now(UTC).isoformat(timespec="seconds")
-    if known is not None and taken.status == UNREACHABLE:
-        when = str(known["taken"])  # the first try
-    elif known is not None:
-        told = (
-            f"could not be fetched at {known['taken']}, so it counts from when it could; "
-            "the roster's column received overrides that"
-        )
-        taken = replace(taken, detail="; ".join(filter(None, (taken.detail, told))))
-    folders.write_json(place / "snapshot.json", {**asdict(taken), "taken": when})
-    return taken.status
-
-
 def reopen(one: Class) -> None:
-    """Let the jobs run again of those whose source could not be reached: nothing was graded."""
-    for student in one.graded:
-        path = one.of(student) / "job.json"
-        done = folders.read_json(path)
-        if done is not None and done.get("status") == UNREACHABLE:
-            path.unlink()
+    """Let the jobs run again of those who have no grading of what was taken."""
+    for row in gradebook.rows(one, None):
+        place = one.of(row.student)
+        if row.status not in ("graded", "roster", intake.status(place)):
+            (place / "job.json").unlink(missing_ok=True)
 
 
-def _run(one: Class, place: Path) -> str:
+def _run(one: Class, place: Path, lock: int) -> str:
     command = [sys.executable, "-m", "grader", "grade", str(place / "submission"), "--plain"]
     command += ["--seed", str(one.seed), "--device", one.device, "--output", str(place)]
     with (place / "grading.log").open("ab") as log, pinned(one) as environment:
         process = subprocess.Popen(
             command, cwd=PROJECT, stdin=subprocess.DEVNULL, stdout=log, stderr=subprocess.STDOUT,
             env=environment, start_new_session=True,
+            pass_fds=(lock,),  # whoever kills us may leave it: then the next job waits for it
         )  # fmt: skip
         try:
             code = process.wait(_LIMIT_S)
@@ -138,10 +113,11 @@ def pinned(one: Class) -> Iterator[dict[str, str]]:
         for gpu in range(count):
             name = f"{socket.gethostname()}-{gpu}-{turn}"  # machines may share the folder
             with folders.locked(one.folder / "gpus" / name, wait=False) as mine:
-                if mine:
+                if mine is not None:
                     yield environment | {"CUDA_VISIBLE_DEVICES": str(gpu)}
                     return
 
 
 if __name__ == "__main__":
+    interruption.install()  # a job that is told to end takes its grading with it
     sys.exit(main(sys.argv[1:]))

@@ -15,7 +15,9 @@ def add_parsers(add: Callable[..., argparse.ArgumentParser], seed: Callable[[str
     one = add("class", help="grade a whole class; run it again to go on where it stopped")
     one.add_argument("roster", type=Path, metavar="ROSTER.csv")
     one.add_argument("submissions", type=Path, metavar="DIR", help="where folders and zips lie")
-    one.add_argument("--device", choices=("auto", "simulator", "gpu"), default="auto")
+    one.add_argument(
+        "--device", choices=("auto", "simulator", "gpu"), help="default: auto, then kept"
+    )
     one.add_argument("--seed", type=seed, metavar="N", help="default: drawn once, then kept")
     one.add_argument(
         "--jobs",
@@ -35,7 +37,7 @@ def add_parsers(add: Callable[..., argparse.ArgumentParser], seed: Callable[[str
     collect = add("collect", help="take what a class handed in; `class` grades it elsewhere")
     collect.add_argument("roster", type=Path, metavar="ROSTER.csv")
     collect.add_argument("submissions", type=Path, metavar="DIR", help="where folders and zips lie")
-    collect.set_defaults(seed=None, device="auto")  # `class` says which
+    collect.set_defaults(seed=None, device=None)  # `class` says which
     take = add("take", help="the graded files of one submission, for another machine to grade")
     take.add_argument("source", metavar="SOURCE", help="a folder or a zip")
     take.add_argument("output", type=Path, metavar="DIR", help="a new folder")

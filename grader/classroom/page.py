@@ -11,12 +11,13 @@ from pathlib import Path
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
 from grader import atomic
-from grader.classroom.gradebook import STATUS, Row, totals
+from grader.classroom.gradebook import STATUS, Row, graders, totals
 from grader.exercise import CHECKS
 
 # The words of the report. Of a file that is missing nothing was skipped: there was no check.
 _COLUMNS = ("pass", "fail", "skipped", "not graded", "not started", "missing")
-# Who earned less than this share of what could be graded is worth a look.
+# Who earned less than this share of what could be graded is worth a look, as is who left little
+# that could be graded.
 _NEEDS_HELP = 0.5
 _COMMON_FAULTS = 12
 
@@ -47,6 +48,7 @@ def write(path: Path, rows: Sequence[Row], title: str, names: bool) -> None:
         rows=rows,
         graded=graded,
         machines=sorted({row.machine for row in graded}),
+        graders=graders(rows),
         totals=totals(rows),
         scores=_scores(graded),
         bars=[list(bars) for _, bars in groupby(_bars(graded), lambda bar: bar.exercise)],
@@ -99,7 +101,8 @@ def _faults(graded: Sequence[Row]) -> Counter[tuple[str, str]]:
 def _needs_help(row: Row) -> bool:
     if row.record is None:
         return row.status != "roster"
-    return row.record.possible > 0 and row.record.earned < _NEEDS_HELP * row.record.possible
+    earned, possible = row.record.earned, row.record.possible
+    return bool(row.opted_out) or (possible > 0 and earned < _NEEDS_HELP * possible)
 
 
 def _why(row: Row, names: bool) -> str:
@@ -112,6 +115,8 @@ def _why(row: Row, names: bool) -> str:
     for check in row.record.checks:
         if check.verdict:
             found.setdefault(check.exercise, {})[check.verdict] = None
+    for name in row.opted_out:
+        found.setdefault(name, {})["not graded, for what the kernel uses"] = None
     for exercise in row.record.exercises:
         if exercise.status in ("missing", "not_started"):
             found.setdefault(exercise.name, {})[exercise.status] = None

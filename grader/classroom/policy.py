@@ -54,7 +54,7 @@ def load(root: Path) -> Deadline | None:
         raise table.fault("percent_per_day", f"is {percent}; it must be from 0 to 100.")
     return Deadline(
         time=_moment(table),
-        grace=timedelta(minutes=_optional_count(table, "grace_minutes")),
+        grace=_grace(table),
         percent_per_day=percent,
         late_days=_optional_count(table, "late_days"),
     )
@@ -82,7 +82,7 @@ def lateness(
     if deadline is None or received is None:
         return ON_TIME
     end = due or deadline.time
-    if received <= end + deadline.grace:
+    if received - end <= deadline.grace:
         return ON_TIME
     days = math.ceil((received - end) / _DAY)
     charged = max(0, days - deadline.late_days)
@@ -100,6 +100,13 @@ def _moment(table: settings.Table) -> datetime:
         return parse_moment(value)
     except ValueError as fault:
         raise table.fault("time", f"is wrong: {fault}.") from None
+
+
+def _grace(table: settings.Table) -> timedelta:
+    try:
+        return timedelta(minutes=_optional_count(table, "grace_minutes"))
+    except OverflowError:
+        raise table.fault("grace_minutes", "is longer than any calendar.") from None
 
 
 def _optional_count(table: settings.Table, key: str) -> int:

@@ -8,14 +8,13 @@ from __future__ import annotations
 
 import argparse
 import json
-import os
 from pathlib import Path
 
-from grader.classroom.snapshot import take
+from grader.classroom.snapshot import MISNAMED, MISSING, take
+from grader.classroom.snapshot import OK as TAKEN
 from grader.cli import OK
 from grader.exercise import PROJECT, load_all
 from grader.finding import GraderFault
-from grader.handout import protection
 from grader.handout.contents import STARTER
 
 NAME = "snapshot.json"
@@ -24,19 +23,22 @@ NAME = "snapshot.json"
 def main(options: argparse.Namespace) -> int:
     """Exit status 0 also where nothing was handed in: that is graded, with 0 points."""
     names = tuple(f"{exercise.name}.cu" for exercise in load_all(PROJECT) if exercise.graded)
-    source = Path(os.path.abspath(options.source))
+    source = Path(options.source).resolve()  # whoever types a link means what it leads to
+    if not source.exists() and not source.with_name(f"{source.name}.zip").exists():
+        raise GraderFault(f"{source} is not there. Next: name a folder or a zip")
     try:
         taken = take(source.name, source.parent, names, options.output / STARTER)
     except OSError as fault:
         raise GraderFault(
             f"{options.output} cannot be written: {fault.strerror}. Next: name another folder"
         ) from None
-    if taken.status not in ("ok", "missing"):
+    if taken.status not in (TAKEN, MISSING, MISNAMED):
         raise GraderFault(f"{source}: {taken.status.replace('_', ' ')}: {taken.detail}.")
-    note = protection.note(protection.changed_outside(source)) if source.is_dir() else ""
-    told = {"status": taken.status, "files": list(taken.files), "note": note}
+    told = {"status": taken.status, "files": list(taken.files), "note": taken.detail}
     (options.output / NAME).write_text(json.dumps(told, indent=1) + "\n", encoding="utf-8")
-    print(f"Taken: {', '.join(taken.files)}" if taken.files else "Nothing was handed in.")
+    print(f"Taken: {', '.join(taken.files) or 'nothing'}")
+    if taken.detail:
+        print(taken.detail)
     return OK
 
 

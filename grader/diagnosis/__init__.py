@@ -72,13 +72,16 @@ def _unwritten(evidence: Evidence) -> Iterator[Finding]:
         region = regions.describe(evidence.unwritten, evidence.config, evidence.shape)
         if not region.name.startswith("last_"):  # one more row of tiles than columns: both fit
             yield from patterns.swapped_grid(evidence)
-        yield evidence.finding(f"unwritten_{region.name}", evidence.unwritten, **region.facts)
+        swapped = {"swapped_tile": True} if patterns.fits_swapped_tile(evidence) else {}
+        facts = {**region.facts, **swapped}
+        yield evidence.finding(f"unwritten_{region.name}", evidence.unwritten, **facts)
 
 
 def _values(evidence: Evidence) -> Iterator[Finding]:
     if not (evidence.wrong & evidence.finite).any():
         yield from patterns.infinities(evidence)
         return
+    yield from patterns.whole_numbers(evidence)
     yield from patterns.zeros(evidence)
     if _predictable(evidence):
         if not evidence.finite.all():

@@ -12,12 +12,19 @@ from grader.finding import Finding
 from grader.problems.matmul import Matrix, grid
 from grader.verdict import Verdict
 
-# What the simulator's compilers put into variables without a first value, g++ and clang++: numbers
-# that are too large to change when something is added, or NaNs that arithmetic passes on.
-_UNSET_WORDS = (0xFEFEFEFE, 0xFFFFFFFF)
+# What the simulator puts into variables without a first value, with g++ and clang++: NaNs, which
+# arithmetic passes on.
+_UNSET_WORDS = (0xFFFEFFFF, 0xFFFFFFFF)
 
 # Of a region of wrong values, this much at least is wrong: some sums come out right by accident.
 _WRONG_SHARE = 0.75
+
+
+def whole_numbers(evidence: Evidence) -> Iterator[Finding]:
+    """Fractions are lost, though integers came out right: they are tried first."""
+    got = evidence.got[evidence.finite]
+    if not evidence.exact and (got == np.rint(got)).all():
+        yield evidence.finding("whole_numbers")
 
 
 def zeros(evidence: Evidence) -> Iterator[Finding]:
@@ -52,12 +59,24 @@ def added_to_c(evidence: Evidence) -> Iterator[Finding]:
 def swapped_grid(evidence: Evidence) -> Iterator[Finding]:
     """blockIdx.x counted rows of tiles: right values, and none where the grid is too narrow."""
     gx, gy = grid(evidence.config, evidence.shape)
-    block_rows = np.arange(evidence.shape.m)[:, None] // evidence.config.tile_m
-    block_cols = np.arange(evidence.shape.n)[None, :] // evidence.config.tile_n
-    missed = (block_rows >= gx) | (block_cols >= gy)
-    only_these = np.array_equal(evidence.wrong, missed) and evidence.unwritten[missed].all()
-    if missed.any() and not missed.all() and only_these:
+    if _missed(evidence, (evidence.config.tile_m, evidence.config.tile_n), (gy, gx)):
         yield evidence.finding("grid_axes_swapped", grid=[gx, gy])
+
+
+def fits_swapped_tile(evidence: Evidence) -> bool:
+    """Whether C is that of a kernel whose tile has tile_n rows and tile_m columns."""
+    tile = evidence.config.tile_n, evidence.config.tile_m
+    return tile[0] != tile[1] and _missed(evidence, tile, grid(evidence.config, evidence.shape))
+
+
+def _missed(evidence: Evidence, tile: tuple[int, int], blocks: tuple[int, int]) -> bool:
+    """Whether C is right as far as so many blocks (along x and y) of such tiles (rows, columns)
+    reach, and unwritten beyond."""
+    rows = np.arange(evidence.shape.m)[:, None] // tile[0]
+    cols = np.arange(evidence.shape.n)[None, :] // tile[1]
+    missed = (rows >= blocks[1]) | (cols >= blocks[0])
+    only_these = np.array_equal(evidence.wrong, missed) and evidence.unwritten[missed].all()
+    return bool(missed.any() and not missed.all() and only_these)
 
 
 def findings(evidence: Evidence) -> Iterator[Finding]:

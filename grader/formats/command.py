@@ -10,7 +10,6 @@ from pathlib import Path
 
 from grader.classroom.taking import read_note
 from grader.cli import ERROR, FAILED, OK
-from grader.finding import GraderFault
 from grader.formats import (
     check_run,
     classroom50,
@@ -25,6 +24,7 @@ from grader.formats import (
 )
 from grader.formats.options import FORMATS
 from grader.handout.contents import STARTER
+from grader.machine_fault import unwritable
 
 _WRITERS: Mapping[str, Callable[[reading.Record], str]] = {
     "gradescope": gradescope.write,
@@ -64,6 +64,4 @@ def _write(output: Path | None, text: str) -> None:
         output.parent.mkdir(parents=True, exist_ok=True)
         output.write_text(text, encoding="utf-8")
     except OSError as fault:
-        raise GraderFault(
-            f"{output} cannot be written: {fault.strerror}. Next: name another --output"
-        ) from None
+        raise unwritable(output, fault, "--output FILE") from None

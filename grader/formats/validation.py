@@ -12,9 +12,9 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from grader.checks.outcome import NEEDS, Outcome, Status
+from grader.checks.outcome import Outcome, Status
 from grader.checks.plan import Entry, folder_entries
-from grader.exercise import CHECKS, PROJECT, load_all
+from grader.exercise import CHECKS, NEEDS, PROJECT, load_all
 from grader.finding import NotGraded
 from grader.formats import reading
 from grader.formats.reading import Check, Record, RecordProblem
@@ -50,20 +50,20 @@ def validate(data: Any, submission: Path) -> Record:
     if names != tuple(exercise.name for exercise in graded):
         raise RecordProblem("the exercises are not those of this course, in their order.")
     entries = folder_entries(graded, submission)
-    # `parse` has seen that these are objects.
-    for entry, told, raw in zip(entries, record.exercises, data["exercises"], strict=True):
-        _hold(entry, told, raw)
+    for entry, told in zip(entries, record.exercises, strict=True):
+        _hold(entry, told)
     return record
 
 
-def _hold(entry: Entry, told: reading.Exercise, raw: Mapping[str, Any]) -> None:
+def _hold(entry: Entry, told: reading.Exercise) -> None:
     name = told.name
     expected = entry.submission.sha256 if entry.submission else ""
-    if raw.get("sha256") != expected:
+    if told.sha256 != expected:
         raise RecordProblem(f"{name}: sha256 is not that of the file that was handed in.")
     if tuple(check.name for check in told.checks) != CHECKS:
         raise RecordProblem(f"{name}: the checks are not {', '.join(CHECKS)}.")
-    quarters = _quarters(raw.get("timing"), name)
+    # Where nothing was timed, all points of `fast` are worth what `score` has it.
+    quarters = 4 if told.quarters is None else told.quarters
     outcomes = tuple(_outcome(check, quarters) for check in told.checks)
     for outcome in outcomes:
         _could_run(outcome, entry, outcomes)
@@ -80,18 +80,6 @@ def _outcome(check: Check, quarters: int) -> Outcome:
     return Outcome(
         check.exercise, "", check.name, "", status, reason=check.reason, quarters=worth
     )  # fmt: skip
-
-
-def _quarters(timing: Any, name: str) -> int:
-    """Of the points of `fast`; all of them where nothing was timed, as `score` has it."""
-    if not isinstance(timing, dict):
-        raise RecordProblem(f"{name}: timing is no object.")
-    told = timing.get("quarters")
-    if told is None:
-        return 4
-    if not isinstance(told, int) or isinstance(told, bool) or not 0 <= told <= 4:
-        raise RecordProblem(f"{name}: timing.quarters is no count up to 4.")
-    return told
 
 
 def _could_run(outcome: Outcome, entry: Entry, outcomes: Sequence[Outcome]) -> None:

@@ -13,6 +13,7 @@ from pathlib import Path
 from threading import Event
 from types import MappingProxyType
 
+from grader import cache_folder
 from grader.finding import GraderFault, KernelFault
 from grader.gpu import diagnostics, inspection, nvcc
 from grader.submission import Submission
@@ -78,11 +79,11 @@ def survey(
     Raises GraderFault where nvcc fails for reasons of its own, or `stop` was set meanwhile.
     """
     told = f"nvcc {compiler.version[0]}.{compiler.version[1]}"
-    entry = cache / f"{nvcc.key(submission, compiler, ','.join((kernel, *names)))}.json"
+    entry = cache / f"{nvcc.key(submission, compiler, (kernel, *names, *_FLAGS))}.json"
     with suppress(OSError, ValueError, TypeError):
         kept = json.loads(entry.read_text(encoding="utf-8"))
         return Survey(told, tuple(Compilation(**one) for one in kept))
-    with nvcc.workplace(cache) as folder:
+    with cache_folder.workplace(cache) as folder:
         source = nvcc.write_source(submission, folder)
         job = _Job(kernel, submission, compiler, told, source, stop or Event())
         compilations = job.together(names) or tuple(job.alone(name) for name in names)

@@ -11,7 +11,7 @@ from elftools.elf.elffile import ELFFile
 from elftools.elf.sections import Section, SymbolTableSection
 
 from grader.device import LaunchConfig
-from grader.finding import GraderFault
+from grader.finding import NOT_YOURS, GraderFault
 
 CONFIG_SYMBOL = "launch_config"
 _CONFIG = struct.Struct("<6i")  # struct LaunchConfig of launch.cuh: six ints
@@ -58,6 +58,6 @@ def _open(path: Path, stream: IO[bytes]) -> ELFFile:
         return ELFFile(stream)
     except ELFError as error:
         raise GraderFault(
-            f"{path} is not a cubin ({error}). Remove the cache folder and try again. "
-            "This is not about your kernel."
+            f"{path} is not a cubin ({error}). {NOT_YOURS} "
+            "Next: delete the folder .cache, then run it again"
         ) from None

@@ -12,9 +12,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from grader import mangling
-from grader.finding import Finding, GraderFault, Location
+from grader.finding import NOT_YOURS, Finding, GraderFault, Location
 from grader.gpu import ptx
-from grader.toolchain import NOT_YOURS
 from grader.verdict import Verdict
 
 # A message of the front end fits; what is longer is a template's name written out.

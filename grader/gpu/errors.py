@@ -11,8 +11,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from grader.finding import Finding, GraderFault, Location
-from grader.toolchain import NOT_YOURS
+from grader.finding import NOT_YOURS, Finding, GraderFault, Location
 from grader.verdict import Verdict
 
 # CUresult of cuda.h; the numbers never change.

@@ -63,11 +63,6 @@ class Decoder:
             return self._take_header(self._lengths[1])
         return self._finish(self._view)
 
-    @property
-    def idle(self) -> bool:
-        """Whether the stream may end here: between two frames."""
-        return self._lengths is None and self._filled == 0
-
     def _take_prefix(self) -> None:
         header, payload = _PREFIX.unpack(self._view)
         if not 2 <= header <= _MAX_HEADER or payload > _MAX_PAYLOAD:

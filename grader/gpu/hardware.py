@@ -8,9 +8,8 @@ from dataclasses import dataclass
 
 from grader import toolchain
 from grader.driver import find_driver
-from grader.finding import GraderFault
+from grader.finding import NOT_YOURS, GraderFault
 from grader.gpu.frames import Frame
-from grader.toolchain import NOT_YOURS
 
 # FP32 multiply-adds that a multiprocessor starts in a clock, from the table "Throughput of Native
 # Arithmetic Instructions" of NVIDIA's CUDA C++ Programming Guide.

@@ -6,13 +6,13 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
+from grader import machine_fault
 from grader.exercise import PROJECT
-from grader.finding import GraderFault, KernelFault
+from grader.finding import NOT_YOURS, GraderFault, KernelFault
 from grader.gpu import errors
 from grader.gpu.connection import Connection, WorkerEnded, WorkerTimeout
 from grader.gpu.hardware import Gpu, greet
 from grader.gpu.lock import GpuLock, default_folder
-from grader.toolchain import NOT_YOURS
 
 # Starting the driver and creating a context takes a second, minutes on a machine with many GPUs;
 # copying the largest operands takes a second as well. None of this is the kernel's time.
@@ -59,7 +59,7 @@ class WorkerHost:
             raise
         except WorkerEnded as ended:
             self.end_worker()
-            raise GraderFault(f"The GPU worker ended: {ended}. {NOT_YOURS}") from None
+            raise _lost(f"The GPU worker ended: {ended}") from None
         except WorkerTimeout:
             self.end_worker()
             raise _no_answer() from None
@@ -106,12 +106,13 @@ class WorkerHost:
         try:
             connection = Connection(self._command, PROJECT)
         except OSError as error:
-            raise GraderFault(f"cannot start {self._command[0]}: {error.strerror}.") from None
+            told = "The GPU worker cannot be started"
+            raise GraderFault(machine_fault.told(error, told)) from None
         try:
             self._gpu = greet(connection.receive(SETUP_LIMIT_S))
         except WorkerEnded as ended:
             connection.end()
-            raise GraderFault(f"The GPU worker did not start: {ended}. {NOT_YOURS}") from None
+            raise _lost(f"The GPU worker did not start: {ended}") from None
         except WorkerTimeout:
             connection.end()
             raise _no_answer() from None
@@ -120,6 +121,10 @@ class WorkerHost:
             raise
         self._connection = connection
         return connection
+
+
+def _lost(what: str) -> GraderFault:
+    return GraderFault(f"{what}. {NOT_YOURS} Next: {machine_fault.OTHERWISE}")
 
 
 def _no_answer() -> GraderFault:

@@ -47,7 +47,7 @@ def inspect(
         *_kernel(exercise.kernel, ptx_text, submission),
     ]
     if config is None:
-        end = max(1, len(submission.text.splitlines()))
+        end = len(submission.lines)
         place = _places(submission, end)
         findings.append(Finding(Verdict.MISSING_KERNEL, "missing_config", {}, place))
     else:
@@ -127,7 +127,7 @@ def _bounds(
     if not most:
         return ()
     begin = ptx.source_line(ptx_text, ptx.entry_line(ptx_text, kernel), submission.name)
-    head = enumerate(submission.text.splitlines()[: begin or None], 1)
+    head = enumerate(submission.lines[: begin or None], 1)
     lines = [number for number, line in head if "__launch_bounds__" in line]
     return check_bounds(config, most, _places(submission, lines[-1] if lines else 0))
 

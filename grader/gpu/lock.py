@@ -14,7 +14,7 @@ from collections.abc import Callable
 from pathlib import Path
 from types import TracebackType
 
-from grader.finding import GraderFault
+from grader.finding import NOT_YOURS, GraderFault
 
 # Long enough not to load a shared login node, short enough not to be noticed between gradings.
 _POLL_S = 0.1
@@ -55,7 +55,7 @@ class GpuLock:
             self.release()
             raise GraderFault(
                 f"cannot lock the GPU in {self._folder}: {error.strerror}. "
-                "This is not about your kernel. Next: remove that folder"
+                f"{NOT_YOURS} Next: remove that folder"
             ) from None
         except BaseException:  # Ctrl-C while waiting: leave the queue
             self.release()

@@ -5,17 +5,16 @@ Works on a machine without a GPU too, where nvcc then decides whether a submissi
 
 from __future__ import annotations
 
+import functools
 import hashlib
 import math
-import shutil
-import tempfile
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+import os
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from threading import Event
 
-from grader import confined, toolchain
+from grader import cache_folder, confined, machine_fault, toolchain, tree
 from grader.exercise import PROJECT, Exercise
 from grader.finding import Finding, GraderFault, KernelFault, Location
 from grader.gpu import diagnostics, inspection, opened, ptx
@@ -23,7 +22,7 @@ from grader.source import expanded, extensions
 from grader.source.directives import items_of
 from grader.source.tokens import tokens
 from grader.submission import Submission
-from grader.toolchain import NOT_YOURS, Nvcc
+from grader.toolchain import Nvcc
 from grader.verdict import Verdict
 
 INCLUDE = PROJECT / "grader" / "include"
@@ -98,11 +97,13 @@ def compile_submission(
     Raises KernelFault for an error of the student's, GraderFault for one of the machine's.
     """
     toolchain.check_architecture(compiler, capability(architecture))
-    entry = cache / key(submission, compiler, architecture)
-    if not all((entry / name).is_file() for name in _FILES):
-        with workplace(cache) as folder:
+    entry = cache / key(submission, compiler, (f"-arch={architecture}", *_FLAGS))
+    if not cache_folder.is_whole(entry):
+        with cache_folder.making(entry) as folder:
             _compile(submission, compiler, architecture, folder, limit_s)
-            _store(folder, entry)
+            for path in folder.iterdir():
+                if path.name not in _FILES:
+                    path.unlink()
     return Compiled(entry)
 
 
@@ -194,7 +195,7 @@ def run(
     try:
         done = confined.run(command, folder, limits, stop, untrusted="kernel.cu")
     except OSError as error:
-        raise GraderFault(f"{told} does not start: {error.strerror}. {NOT_YOURS}") from None
+        raise GraderFault(machine_fault.told(error, f"{told} does not start")) from None
     if stop is not None and stop.is_set():
         return "", done.status or 1
     if done.cause == "time":
@@ -222,43 +223,20 @@ def _limits(limit_s: float) -> confined.Limits:
     )
 
 
-def key(submission: Submission, compiler: Nvcc, architecture: str) -> str:
-    """Everything that the result depends on, as a name."""
-    digest = hashlib.sha256()
-    parts = [architecture, str(compiler), *_FLAGS, submission.name, submission.text]
-    for header in sorted(INCLUDE.rglob("*")):
-        if header.is_file():
-            parts += [header.relative_to(INCLUDE).as_posix(), header.read_text(errors="replace")]
-    for part in parts:
-        digest.update(f"{len(part)}:".encode() + part.encode(errors="surrogateescape"))
-    return digest.hexdigest()[:40]
+def key(submission: Submission, compiler: Nvcc, asked: Sequence[str]) -> str:
+    """Everything that the result depends on, as a name. `asked` is what nvcc is told and what is
+    wanted of it."""
+    seen = confined.environment(os.environ, Path())
+    told = [f"{name}={seen[name]}" for name in sorted(seen) if name.startswith("NVCC_")]
+    parts = [
+        *(str(compiler), *asked, *told, tree.digest(INCLUDE), _rules()),
+        *(submission.name, submission.text),
+    ]
+    whole = "".join(f"{len(part)}:{part}" for part in parts)
+    return hashlib.sha256(whole.encode(errors="surrogateescape")).hexdigest()[:40]
 
 
-@contextmanager
-def workplace(cache: Path) -> Iterator[Path]:
-    """A new folder inside `cache`, removed at the end. Raises GraderFault."""
-    try:
-        cache.mkdir(parents=True, exist_ok=True)
-        folder = Path(tempfile.mkdtemp(prefix="new-", dir=cache))
-    except OSError as error:
-        raise GraderFault(
-            f"cannot write to the cache folder {cache}: {error.strerror}. {NOT_YOURS}"
-        ) from None
-    try:
-        yield folder
-    finally:
-        shutil.rmtree(folder, ignore_errors=True)
-
-
-def _store(folder: Path, entry: Path) -> None:
-    """Publish the files under the entry's name in one step; another grading may be first."""
-    for path in folder.iterdir():
-        if path.name not in _FILES:
-            path.unlink()
-    if entry.is_dir() and not all((entry / name).is_file() for name in _FILES):
-        shutil.rmtree(entry, ignore_errors=True)  # somebody removed a part of it
-    try:
-        folder.rename(entry)
-    except OSError:
-        if not (entry / "kernel.cubin").is_file():
-            raise GraderFault(f"cannot write the cache folder {entry}. {NOT_YOURS}") from None
+@functools.cache  # this process runs the rules as they were when it began
+def _rules() -> str:
+    """Of what decides which texts are refused: those are not in the cache."""
+    return tree.digest(Path(expanded.__file__).parent, Path(__file__).parent)

@@ -10,12 +10,11 @@ import functools
 import os
 import re
 import shlex
-import subprocess
 from pathlib import Path
 
 from grader.confined import files_opened
 from grader.finding import Finding
-from grader.toolchain import ASK_TIMEOUT_S, Nvcc
+from grader.toolchain import Nvcc, asked
 from grader.verdict import Verdict
 
 # Where headers lie on systems whose compiler does not say.
@@ -47,28 +46,13 @@ def foreign(listing: Path, compiler: Nvcc, own: tuple[Path, ...]) -> Finding | N
 @functools.cache
 def system_folders(compiler: Nvcc) -> tuple[Path, ...]:
     """The toolkit's folders and those that the host's compiler searches, all resolved."""
-    plan = _said((str(compiler.path), "--dryrun", "-c", "-x", "cu", "/dev/null"))
+    plan = asked((str(compiler.path), "--dryrun", "-c", "-x", "cu", "/dev/null"), errors=True)[1]
     folders = [match["folder"] for match in _FLAG.finditer(plan)]
     host = _HOST.search(plan)
     words = tuple(shlex.split(host["command"])) if host else ()
-    searched = _SEARCHED.search(_said((*words, "-E", "-v", "-x", "c++", "/dev/null")))
+    _, told = asked((*words, "-E", "-v", "-x", "c++", "/dev/null"), errors=True)
+    searched = _SEARCHED.search(told)
     listed = searched["folders"].splitlines() if searched else []
     folders += [line.strip().removesuffix(" (framework directory)") for line in listed]
     absolute = {Path(folder).resolve() for folder in folders if folder.startswith("/")}
     return (compiler.root, *sorted(absolute if listed else _USUAL))
-
-
-def _said(command: tuple[str, ...]) -> str:
-    """What the command prints; "" when it cannot run."""
-    try:
-        done = subprocess.run(
-            command,
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.STDOUT,
-            timeout=ASK_TIMEOUT_S,
-            check=False,
-        )
-    except (OSError, ValueError, subprocess.SubprocessError):
-        return ""
-    return done.stdout.decode(errors="replace")

@@ -7,10 +7,10 @@ from collections.abc import Mapping
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
-from grader.finding import GraderFault, KernelFault
+from grader.finding import NOT_YOURS, GraderFault, KernelFault
 from grader.gpu import nvcc
 from grader.submission import Submission
-from grader.toolchain import NOT_YOURS, Nvcc
+from grader.toolchain import Nvcc
 
 FOLDER = Path(__file__).resolve().parent / "kernels"
 NAMES = ("baseline", "contents", "verification", "probe")

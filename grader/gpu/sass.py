@@ -7,10 +7,9 @@ machines often have neither nvdisasm nor cuobjdump; there the PTX alone tells.
 from __future__ import annotations
 
 import re
-import subprocess
 from pathlib import Path
 
-from grader.toolchain import Nvcc
+from grader.toolchain import Nvcc, asked
 
 # HMMA, IMMA, DMMA, HGMMA, QMMA, UTCHMMA, ...: in every generation the name ends like this.
 _TENSOR = re.compile(
@@ -26,7 +25,7 @@ def listing(cubin: Path, compiler: Nvcc) -> str:
     for folder in (compiler.root / "bin", compiler.path.parent):
         for name, options in (("nvdisasm", ("-g", "-c")), ("cuobjdump", ("-sass",))):
             if (folder / name).is_file():
-                return _output([str(folder / name), *options, str(cubin)])
+                return asked([str(folder / name), *options, str(cubin)], timeout_s=_LIMIT_S)[1]
     return ""
 
 
@@ -39,19 +38,3 @@ def tensor_instruction(text: str, file: str) -> tuple[str, int] | None:
     places = _LINE.findall(text, 0, match.start())
     of_file = [int(line) for name, line in places if name == file or name.endswith("/" + file)]
     return match[1], of_file[-1] if of_file else 0
-
-
-def _output(command: list[str]) -> str:
-    """What the disassembler prints; "" where it fails: then the PTX has to do."""
-    try:
-        done = subprocess.run(
-            command,
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.DEVNULL,
-            timeout=_LIMIT_S,
-            check=False,
-        )
-    except (OSError, subprocess.SubprocessError):
-        return ""
-    return done.stdout.decode(errors="replace")

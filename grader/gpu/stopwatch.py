@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from grader.device import OUTPUT_LIMIT_BYTES, Build
-from grader.finding import Finding, GraderFault, KernelFault
+from grader.finding import NOT_YOURS, Finding, GraderFault, KernelFault
 from grader.gpu import errors, nvcc, ptx
 from grader.gpu.connection import Connection, WorkerTimeout
 from grader.gpu.contents import amplitudes, contents
@@ -18,7 +18,6 @@ from grader.gpu.hardware import Gpu
 from grader.gpu.host import SETUP_LIMIT_S, WorkerHost
 from grader.problems.matmul import GUARD_WORDS, Shape, grid
 from grader.timing.sample import Conditions, Contestant, Sample
-from grader.toolchain import NOT_YOURS
 from grader.verdict import Verdict
 
 # Words before and after each matrix: 256 KiB, several rows of tiles in every shape that is timed.

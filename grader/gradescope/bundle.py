@@ -26,7 +26,7 @@ def main(options: argparse.Namespace) -> int:
     count = make(PROJECT, options.output)
     print(f"{options.output}: {count} files, no solution among them.")
     print("Next: upload it on Gradescope: Configure Autograder, Zip file upload. "
-          "Under Settings: 2 CPU and 3 GB of memory; time-out 20 minutes.")  # fmt: skip
+          "Under Settings: 2 CPU, 3 GB of memory, a time-out of 10 minutes.")  # fmt: skip
     return OK
 
 

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from fnmatch import fnmatch
 from pathlib import Path
 
 from grader.finding import GraderFault
 from grader.git import GitError, git
-from grader.tree import TEACHERS_ONLY
+from grader.tree import for_teachers
 
 # Where students work. Nothing that updates, restores or compares a copy touches it.
 STARTER = "starter/"
@@ -55,11 +54,6 @@ def selected(root: Path, names: list[str]) -> Mapping[str, bytes]:
 def is_course(root: Path) -> bool:
     """Whether `root` is the course's repository: it has what no hand-out has."""
     return (root / "teachers.mk").exists()
-
-
-def for_teachers(name: str) -> bool:
-    """Whether a file (its path from the root) stays in the teachers' repository."""
-    return any(name.startswith(one) or fnmatch(name, one) for one in TEACHERS_ONLY)
 
 
 def _students_readme(content: bytes) -> bytes:

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import suppress
 from pathlib import Path
 
 from grader.exercise import Exercise, load_all
 from grader.finding import GraderFault
-from grader.git import GitError, git
+from grader.git import versions
 from grader.handout.contents import STARTER
 from grader.submission import fingerprint, shipped
 
@@ -24,14 +22,14 @@ def write(root: Path) -> list[str]:
         name = f"{STARTER}{exercise.name}.cu"
         if not is_blank(root / name):
             continue
-        versions = list(_versions(root, name))
-        handed_out = next((one for one in versions if _is_shipped(one, exercise)), None)
+        committed = list(versions(root, name))
+        handed_out = next((one for one in committed if _is_shipped(one, exercise)), None)
         if handed_out is None:
             lost.append(name)
             continue
         (root / name).parent.mkdir(exist_ok=True)
         (root / name).write_bytes(handed_out)
-        worked_on = versions[0].strip() and not _is_shipped(versions[0], exercise)
+        worked_on = committed[0].strip() and not _is_shipped(committed[0], exercise)
         more = f". What you last committed is another: git checkout -- {name}" if worked_on else ""
         changes.append(f"{name}: written, as it was handed out{more}")
     if lost:
@@ -54,11 +52,3 @@ def is_blank(path: Path) -> bool:
 
 def _is_shipped(content: bytes, exercise: Exercise) -> bool:
     return fingerprint(content.decode("utf-8", errors="replace")) in shipped(exercise)
-
-
-def _versions(root: Path, name: str) -> Iterator[bytes]:
-    """Every version of the file that was committed, the newest first."""
-    with suppress(GitError):  # no repository
-        for commit in git("log", "--format=%H", "--", name, folder=root).decode().split():
-            with suppress(GitError):  # the commit that removed the file
-                yield git("show", f"{commit}:./{name}", folder=root)

@@ -6,12 +6,12 @@ import hashlib
 import shutil
 import tempfile
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
 from grader.finding import GraderFault
-from grader.git import GitError, git
+from grader.git import GitError, git, versions
 from grader.handout import manifest
 from grader.handout.contents import STARTER
 
@@ -97,13 +97,8 @@ def _copy(source: Path, target: Path) -> None:
 
 def _from_history(folder: Path, name: str, digest: str) -> bytes | None:
     """The newest version of the file with this hash; None where git knows none."""
-    with suppress(GitError):  # no repository
-        for commit in git("log", "--format=%H", "--", name, folder=folder).decode().split():
-            with suppress(GitError):  # the commit that removed the file
-                content = git("show", f"{commit}:{name}", folder=folder)
-                if hashlib.sha256(content).hexdigest() == digest:
-                    return content
-    return None
+    committed = versions(folder, name)
+    return next((one for one in committed if hashlib.sha256(one).hexdigest() == digest), None)
 
 
 @contextmanager

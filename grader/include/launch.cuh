@@ -3,6 +3,8 @@
 #pragma once
 #include <cuda_runtime.h>
 
+#include <cstdint>
+
 extern "C" {
 __global__ void matmul_warmup(const float *, const float *, float *, int, int, int);
 __global__ void matmul_naive(const float *, const float *, float *, int, int, int);

@@ -30,7 +30,7 @@ from grader.inspect.inspection import (
     inspect_exercise,
     inspect_kernel,
 )
-from grader.inspect.kernel import read_file
+from grader.machine_fault import unwritable
 from grader.messages import say
 from grader.problems.matmul import Shape
 from grader.report.line import console, is_plain, show
@@ -72,10 +72,11 @@ def _exercise(options: argparse.Namespace, target: Target, compiler: HostCompile
         raise GraderFault(say(fault.findings[0])) from None
     except ValueError as fault:
         raise GraderFault(f"{fault}.") from None
+    device = SimulatorDevice(target, compiler, cache=_SIMULATOR)
     surveyor = Surveyor((Entry(exercise, path, "started", file),), target)
-    with closing(SimulatorDevice(target, compiler, cache=_SIMULATOR)) as device:
+    with closing(device), surveyor:
         seen = inspect_exercise(exercise, file, shape, device, _conditions(options))
-    return replace(seen, survey=surveyor.results().get(exercise.name, {}))
+        return replace(seen, survey=surveyor.results().get(exercise.name, {}))
 
 
 def _kernel(options: argparse.Namespace, target: Target, compiler: HostCompiler) -> Inspection:
@@ -86,7 +87,10 @@ def _kernel(options: argparse.Namespace, target: Target, compiler: HostCompiler)
             what = "inspect --exercise EX, or inspect FILE.cu with what --help lists"
         raise GraderFault(f"Inspect what? For example: {what}")
     _refuse(options, ("shape",), "belongs to --exercise")
-    file = read_file(options.file)
+    try:
+        file = submission.read_any(options.file)
+    except KernelFault as fault:
+        raise GraderFault(say(fault.findings[0])) from None
     for name in ("grid", "block", "args"):
         if getattr(options, name) is None:
             raise GraderFault(f"--{name} is missing. See: python -m grader inspect --help")
@@ -125,4 +129,4 @@ def _draw(seen: Inspection, options: argparse.Namespace) -> None:
     try:
         options.svg.write_text(text, encoding="utf-8")
     except OSError as fault:
-        raise GraderFault(f"{options.svg} cannot be written: {fault.strerror or fault}.") from None
+        raise unwritable(options.svg, fault, "--svg FILE") from None

@@ -27,6 +27,7 @@ from grader.problems.matmul import (
 from grader.simulator.device import SimulatorDevice
 from grader.simulator.protocol import Block, Triple
 from grader.simulator.workshop import Workshop
+from grader.source import slips
 from grader.submission import Submission
 
 # A signalling NaN, so that a value read before it was written shows in what is computed from it.
@@ -92,7 +93,8 @@ def inspect_exercise(
     if build.unsupported:
         raise GraderFault(f"{file.name} uses {build.unsupported}, which the simulator lacks.")
     compiler = str(device.describe()["compiler"])
-    blank = Inspection(file, exercise.kernel, compiler, build.findings, exercise=exercise)
+    findings = slips.reworded(build.findings, file)
+    blank = Inspection(file, exercise.kernel, compiler, findings, exercise=exercise)
     if build.config is None or build.findings:
         return blank
     config = build.config

@@ -21,7 +21,8 @@ from grader.simulator.protocol import Block
 from grader.simulator.scene import Scene
 from grader.simulator.signature import Signature, read_signatures
 from grader.simulator.workshop import Workshop, read_debug_info, static_shared_bytes
-from grader.submission import LIMIT_BYTES, Submission
+from grader.source import slips
+from grader.submission import Submission
 
 _NAME = re.compile(r"(?P<path>(?:\w+::)*[A-Za-z_]\w*)\s*(?P<arguments><[\w\s,:*]*>)?")
 _C_TYPE = {
@@ -29,21 +30,6 @@ _C_TYPE = {
     "u16": "unsigned short", "i32": "int", "u32": "unsigned int", "i64": "long",
     "u64": "unsigned long",
 }  # fmt: skip
-
-
-def read_file(path: Path) -> Submission:
-    """A CUDA file of any origin. Raises GraderFault with one sentence."""
-    try:
-        with path.open("rb") as stream:
-            data = stream.read(LIMIT_BYTES + 1)
-        text = data.decode("utf-8-sig").replace("\r\n", "\n")
-    except OSError as fault:
-        raise GraderFault(f"{path} cannot be read: {fault.strerror or fault}.") from None
-    except UnicodeDecodeError:
-        raise GraderFault(f"{path} is no text in UTF-8. Give a .cu file.") from None
-    if len(data) > LIMIT_BYTES or "\0" in text:
-        raise GraderFault(f"{path} is no source file of at most {LIMIT_BYTES} bytes.")
-    return Submission(str(path), path, text, "")
 
 
 @dataclass(frozen=True)
@@ -111,7 +97,7 @@ def _compile_findings(
         )
     last = file.text.count("\n") + 1
     known = replace(failure, line=failure.line if failure.line <= last else 0)
-    return (compile_error(workshop.compiler, file, known),)
+    return slips.reworded((compile_error(workshop.compiler, file, known),), file)
 
 
 def _with_instance(text: str, name: str) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
-from grader.counters import AtomicCounter, Counters, LineCounter, total
+from grader.counters import Counters, LineCounter, total
 from grader.finding import Finding
 from grader.inspect.inspection import Inspection
 from grader.inspect.marks import Mark, marks
@@ -62,7 +62,7 @@ def _body(seen: Inspection, counters: Counters, only: int) -> Iterator[Line]:
     rows: _Rows = {}
     for counter, mark in zip(counters.lines, marks(counters), strict=True):
         rows.setdefault(counter.line, []).append((counter, mark))
-    atomics: dict[int, list[AtomicCounter]] = {}
+    atomics: dict[int, list[LineCounter]] = {}
     for atomic in counters.atomics:
         atomics.setdefault(atomic.line, []).append(atomic)
     numbers = [n for n in sorted({*rows, *atomics}) if only in (0, n)]
@@ -81,7 +81,7 @@ def _body(seen: Inspection, counters: Counters, only: int) -> Iterator[Line]:
                 lead = "worst: " if mark in worst else ""
                 yield line(f"{_SIGN:<9}", (f"{lead}{mark.title}. {mark.reason}", "bold red"))
         for one in atomics.get(number, ()):
-            yield line(f"{'':>9}{'atomic':<7}{one.name:<{width}}  {one.operations:>11,} by lanes")
+            yield line(f"{'':>9}{'atomic':<7}{one.name:<{width}}  {one.words:>11,} by lanes")
     yield from _legend(c for n in numbers for c, _ in rows.get(n, ()))
 
 
@@ -99,7 +99,7 @@ _HEADINGS = f"{'requests':>11}  {'each takes':<17} {'would do':>8}  {'bank confl
 
 
 def _source(seen: Inspection, number: int, marked: bool) -> Line:
-    texts = seen.file.text.splitlines()
+    texts = seen.file.lines
     text = texts[number - 1].strip() if 0 < number <= len(texts) else "(not in this file)"
     if len(text) > _WIDEST_SOURCE:
         text = text[: _WIDEST_SOURCE - 4] + " ..."
@@ -163,7 +163,7 @@ def _totals(seen: Inspection, counters: Counters) -> Iterator[Line]:
             f"{conflicts:,} bank conflicts ({share:.0%})",
         )
     if counters.atomics:
-        operations = sum(atomic.operations for atomic in counters.atomics)
+        operations = total(counters.atomics, "words")
         yield _total("atomics", f"{operations:,} operations by lanes; their cost is not counted")
     yield _total("barriers", f"{counters.barriers:,}, summed over the blocks")
     if seen.shape is not None:

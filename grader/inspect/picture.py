@@ -68,7 +68,7 @@ def draw(request: Request, file: Submission) -> str:
 
 
 def _head(request: Request, file: Submission, title: str) -> Iterator[str]:
-    texts = file.text.splitlines()
+    texts = file.lines
     source = texts[request.line - 1].strip() if 0 < request.line <= len(texts) else ""
     if len(source) > _LONGEST_SOURCE:
         source = source[: _LONGEST_SOURCE - 4] + " ..."

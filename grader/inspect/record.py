@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import asdict
 from typing import Any
 
-from grader.counters import Counters, Request, total
+from grader.counters import Counters, LineCounter, Request, total
 from grader.finding import Finding
 from grader.inspect.inspection import Inspection
 from grader.inspect.marks import Mark, marks
@@ -38,7 +38,7 @@ def compose(seen: Inspection) -> dict[str, Any]:
 
 
 def _counters(seen: Inspection, counters: Counters) -> dict[str, Any]:
-    source = seen.file.text.splitlines()
+    source = seen.file.lines
     rows = zip(counters.lines, counters.worst, marks(counters), strict=True)
     intensity = counters.arithmetic_intensity(seen.shape) if seen.shape else None
     return {
@@ -52,7 +52,7 @@ def _counters(seen: Inspection, counters: Counters) -> dict[str, Any]:
             }
             for line, request, mark in rows
         ],
-        "atomics": [asdict(atomic) for atomic in counters.atomics],
+        "atomics": [_atomic(atomic) for atomic in counters.atomics],
         "totals": {
             "global": _sums(counters, "global", ("requests", "sectors", "ideal_sectors", "words")),
             "shared": _sums(
@@ -63,6 +63,11 @@ def _counters(seen: Inspection, counters: Counters) -> dict[str, Any]:
             "arithmetic_intensity": intensity,
         },
     }
+
+
+def _atomic(counter: LineCounter) -> dict[str, Any]:
+    fields = ("line", "space", "name", "bytes")
+    return {**{field: getattr(counter, field) for field in fields}, "operations": counter.words}
 
 
 def _sums(counters: Counters, space: str, fields: tuple[str, ...]) -> dict[str, int]:

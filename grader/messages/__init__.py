@@ -36,7 +36,12 @@ _COUNTED = (
 _HINTS = {
     "forbidden_include": "launch.cuh brings CUDA's own names, and printf comes from cstdio; "
     "README.md lists every header that may be included.",
+    "host_variable": "The GPU knows the value of a const or constexpr number, and what is declared "
+    "as __device__ or __constant__, and nothing else that stands outside of functions.",
+    "shared_first_value": "A block finds in shared memory whatever the one before it left there.",
+    "unroll_macro": "A constexpr int is known in such a line, a #define is not.",
 }
+_DYNAMIC = "It counts bytes, of which a float has 4, for all that a block keeps in that memory."
 
 
 @dataclass(frozen=True)
@@ -75,6 +80,8 @@ def _hint(finding: Finding, exercise: Exercise) -> str:
     """The exercise's own hint for this kind, or for this verdict, or where to look."""
     if private := _private_tile(finding):
         return private
+    if "dynamic_bytes" in finding.facts:
+        return _DYNAMIC
     keys = [finding.kind]
     # A diagnosis that knows what went wrong asks its own question; a general hint would mislead.
     explained = finding.verdict is Verdict.WRONG_ANSWER or "k" in finding.facts
@@ -83,8 +90,8 @@ def _hint(finding: Finding, exercise: Exercise) -> str:
     for key in keys:
         if key in exercise.hints:
             return exercise.hints[key]
-    if finding.kind in _HINTS:
-        return _HINTS[finding.kind]
+        if key in _HINTS:
+            return _HINTS[key]
     if finding.verdict in _COUNTED:
         return f"make inspect EX={exercise.short} shows every line that touches memory in numbers."
     if finding.shape is not None:

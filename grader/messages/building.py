@@ -21,6 +21,19 @@ def _compile_error(finding: Finding) -> str:
     )
 
 
+def _host_variable(finding: Finding) -> str:
+    name = clipped(finding.facts["name"])
+    question = (
+        "Can the kernel itself hold that array, or constant memory?"
+        if finding.facts["array"]
+        else "Does it ever change, or can it be a constant?"
+    )
+    return (
+        f"The kernel uses {name}, a variable of the host: it lies in the memory of the CPU, where "
+        f"no GPU can read it. {question}"
+    )
+
+
 def _config_field(finding: Finding) -> str:
     facts = finding.facts
     asked = f"Is .{facts['nearest']} meant?" if facts["nearest"] else "Which one is meant?"
@@ -48,6 +61,15 @@ def _wrong_signature(finding: Finding) -> str:
 
 TEXTS: Mapping[str, Template] = {
     "compile_error": _compile_error,
+    "host_swap": (
+        "A kernel cannot call std::swap, a function of the host. Can three assignments swap the "
+        "two?"
+    ),
+    "host_variable": _host_variable,
+    "unroll_macro": lambda f: (
+        f"{clipped(f.facts['name'])} is a macro, and in a line #pragma unroll no macro is replaced "
+        "by what it stands for. Use a number there, or a constant that the compiler knows."
+    ),
     "config_without_header": (
         'LAUNCH_CONFIG is used, but the file does not include "launch.cuh" above it, which says '
         "what that is. Which lines does the starter file begin with?"
@@ -84,6 +106,11 @@ TEXTS: Mapping[str, Template] = {
     "nested_too_deep": (
         "Brackets stand more than {limit} deep inside one another, more than compilers can take. "
         "Which macro or expression does that?"
+    ),
+    "shared_first_value": (
+        "{name} lies in shared memory and is given a first value, which CUDA does not allow: it "
+        "exists once for a block, not once for a thread. Which threads can store it, and which "
+        "barrier comes after?"
     ),
     "undefined_name": (
         "The file uses {name}, but neither the file nor a header it may include defines it. "

@@ -46,6 +46,15 @@ def _too_much_traffic(finding: Finding) -> str:
     )
 
 
+def _variable_traffic(finding: Finding) -> str:
+    facts = finding.facts
+    return (
+        f"All threads together load {facts['words']:,} words of device variables, most of them of "
+        f"{clipped(facts['name'])}, where {facts['allowed']:,} are allowed{at(finding)}. These lie "
+        "in global memory, as A and B do. In which memory does a block keep what it reads again?"
+    )
+
+
 def _unnamed_depth(finding: Finding) -> str:
     facts = finding.facts
     return (
@@ -101,6 +110,7 @@ TEXTS: Mapping[str, Template] = {
     "uncoalesced": _uncoalesced,
     "few_lanes": _few_lanes,
     "too_much_traffic": _too_much_traffic,
+    "variable_traffic": _variable_traffic,
     "unnamed_depth": _unnamed_depth,
     "tile_too_small": _tile_too_small,
     "uncounted": _uncounted,

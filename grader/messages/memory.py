@@ -31,6 +31,13 @@ def _global_access(finding: Finding) -> str:
         place = name + subscripts(index)
         place += f", index {facts['index']}" if rows else ""
         place += f", {counted(beyond, 'element')} past the end" if beyond > 0 else ""
+    wide, left = facts.get("bytes", 4) // 4, max(rows, 1) * cols - facts["index"]
+    if facts["index"] >= 0 and 0 < left < wide:
+        return (
+            f"{who(facts)} {_DOES[facts['access']]} {4 * wide} bytes at once from {place} on; "
+            f"{name} {size}{at(finding)} and ends after {left} of these {wide} elements. Which "
+            "threads may take so many at once, and what do the others do?"
+        )
     does = f"{who(facts)} {_DOES[facts['access']]} {place}; {name} {size}{at(finding)}."
     if "k" in facts:
         return (
@@ -47,11 +54,23 @@ def _shared_access(finding: Finding) -> str:
     facts = finding.facts
     name = clipped(facts["variable"])
     does = f"{who(facts)} {_DOES[facts['access']]}"
+    dynamic = facts.get("dynamic_bytes")
+    if dynamic == 0:
+        return (
+            f"{does} dynamic shared memory (extern __shared__), of which the launch has none"
+            f"{at(finding)}. What does .dynamic_shared in LAUNCH_CONFIG say?"
+        )
     if not facts["index"]:
         return f"{does} shared memory outside any array{at(finding)}. Which index is too large?"
     past = facts["bytes_past"]
     distance = f"{counted(abs(past), 'byte')} " if past else "right "
     where = distance + ("before the start" if past < 0 else "past the end")
+    if dynamic and past >= 0:
+        return (
+            f"{does} {name}{subscripts(facts['index'])}, {where} of it{at(finding)}. "
+            f"LAUNCH_CONFIG sets .dynamic_shared to {counted(dynamic, 'byte')}: how many does all "
+            "take that is kept there?"
+        )
     declared = f", declared {subscripts(facts['dims'])}" if facts["dims"] else ""
     return (
         f"{does} {name}{subscripts(facts['index'])}, {where} of "
@@ -122,6 +141,12 @@ def _race(finding: Finding) -> str:
     name = f"{clipped(facts['name'])}{subscripts(facts['index'])}"
     first = f"{_DID[facts['other_access']]} thread {pair(facts['other'])}"
     second = f"{_DID[facts['access']]} thread {pair(facts['thread'])}"
+    if facts.get("overwriting"):
+        return (
+            f"{name}: an asynchronous copy of thread {pair(facts['other'])} is to overwrite it, "
+            f"with no barrier between where that began and where it was {second}{at(finding)}. "
+            "Until when do the other threads need what lies there?"
+        )
     if facts["asynchronous"]:
         return (
             f"{name}: an asynchronous copy of thread {pair(facts['other'])} was still under way "

@@ -190,6 +190,12 @@ def _places(facts: Mapping[str, Any]) -> str:
     )
 
 
+def _or_swapped(facts: Mapping[str, Any]) -> str:
+    if "swapped_tile" not in facts:
+        return ""
+    return ", or are tile_m, the rows of a tile, and tile_n, its columns, the wrong way round"
+
+
 UNWRITTEN: Mapping[str, Template] = {
     "nothing_written": _nothing_written,
     "unwritten_last_rows": "{hole}. Row {full_rows} lies past the last full tile: does any thread "
@@ -203,11 +209,11 @@ UNWRITTEN: Mapping[str, Template] = {
     "each block compute?",
     "unwritten_places": lambda f: (
         f"{hole(f)}. Missing are {_places(f.facts)}. "
-        "Do the threads of a block together compute all of it?"
+        f"Do the threads of a block together compute all of it{_or_swapped(f.facts)}?"
     ),
     "unwritten_somewhere": lambda f: (
         f"{hole(f)}; {share(f.facts)} missing, in {_box(f.facts)}. "
-        "Which thread should write that one?"
+        f"Which thread should write that one{_or_swapped(f.facts)}?"
     ),
     "grid_axes_swapped": lambda f: (
         f"{hole(f)}. The grid is {f.facts['grid'][0]} blocks wide, along the columns of C, and "
@@ -231,6 +237,8 @@ INDICES: Mapping[str, Template] = {
 
 ALONG_K: Mapping[str, Template] = {
     "all_zero": _all_zero,
+    "whole_numbers": "{element}. C holds whole numbers only. It was right where A and B held no "
+    "others: which variable on the way of a product into C has no place for a fraction?",
     "k_tail_dropped": lambda f: _sum_over(
         f, "the rest lies past the last full K tile. Who adds it?"
     ),
@@ -270,8 +278,8 @@ NUMBERS: Mapping[str, Template] = {
     "accumulates_into_c": _accumulates,
     "shared_memory_unset": "{element}; {share} NaN, which comes from shared memory that nobody "
     "had written yet. Which places of the tile are used before they are filled?",
-    "unset_variable": "{element}. {share} just what a variable holds that was never given a "
-    "value: which variable of the kernel has no first value?",
+    "unset_variable": "{element}; {share} NaN, which comes from a variable that was never given a "
+    "value. Which variable of the kernel is used before it has one?",
     "nan_everywhere": _nan_everywhere,
     "reads_past_end": _reads_past_end,
     "nan_somewhere": lambda f: (

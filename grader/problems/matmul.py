@@ -27,6 +27,7 @@ from grader.problems.matmul_inputs import (
 from grader.problems.matmul_shapes import (
     LARGEST_CASE,
     PINNED,
+    SMALL_FOURS,
     Layout,
     Shape,
     beyond_shapes,
@@ -47,6 +48,7 @@ __all__ = [
     "LARGEST_EXACT_K",
     "PINNED",
     "QUIET_BIT",
+    "SMALL_FOURS",
     "Case",
     "Layout",
     "Matrix",

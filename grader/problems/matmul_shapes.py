@@ -39,6 +39,10 @@ class Shape(NamedTuple):
     def multiply_adds(self) -> int:
         return self.m * self.n * self.k
 
+    def filled(self, tiles: tuple[int, int, int]) -> Shape:
+        """The smallest shape of whole tiles that encloses this one."""
+        return Shape(*(-(-size // tile) * tile for size, tile in zip(self, tiles, strict=True)))
+
     def __str__(self) -> str:
         return f"{self.m}x{self.n}x{self.k}"
 
@@ -60,6 +64,9 @@ PINNED = (
     Shape(128, 128, 96),
     Shape(256, 128, 64),
 )
+# Only tried after a larger one failed: few drawn shapes are multiples of 4, and kernels that load
+# four elements at once go another way there.
+SMALL_FOURS = (Shape(1, 4, 4), Shape(2, 4, 4), Shape(4, 4, 4), Shape(4, 8, 12), Shape(8, 8, 8))
 
 # One drawn case at most, in multiply-adds: a tenth of a second in the simulator.
 LARGEST_CASE = 6_000_000
@@ -82,7 +89,7 @@ def whole_tile_shapes(config: LaunchConfig) -> list[Shape]:
     second and third have more than one block in both directions; each is the cheapest that does
     it. The last one has many blocks and one step along K.
     """
-    units = [_unit(tile) for tile in (config.tile_m, config.tile_n, config.tile_k)]
+    units = [_unit(tile) for tile in config.tiles]
     first = Shape(*(unit * -(-32 // unit) for unit in units))
     axes = [[start + unit * i for i in range(6)] for start, unit in zip(first, units, strict=True)]
     candidates = [Shape(m, n, k) for m in axes[0] for n in axes[1] for k in axes[2]]
@@ -184,8 +191,7 @@ def _primes(limit: int) -> Iterable[int]:
 
 def _fits(shape: Shape, config: LaunchConfig, limit: int) -> bool:
     """Whether a case is cheap enough, counting the tiles it fills: idle threads cost time, too."""
-    tiles = (config.tile_m, config.tile_n, config.tile_k)
-    filled = Shape(*(-(-size // tile) * tile for size, tile in zip(shape, tiles, strict=True)))
+    filled = shape.filled(config.tiles)
     two_steps = 2 * config.tile_m * config.tile_n * config.tile_k
     return shape.multiply_adds <= limit and filled.multiply_adds <= max(limit, two_steps)
 

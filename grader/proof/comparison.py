@@ -99,7 +99,7 @@ def simulate(kernel: Kernel, device: SimulatorDevice) -> Counts:
     run = device.launch(build, dataclasses.replace(launch, count=True))
     if run.counters is None or run.findings:
         raise GraderFault(f"{kernel.name} went wrong: {run.findings}")
-    return counts(run.counters, kernel.submission.text.splitlines())
+    return counts(run.counters, kernel.submission.lines)
 
 
 def counts(counters: Counters, source: Sequence[str]) -> Counts:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import datetime
-import os
 import re
 import shutil
 import subprocess
@@ -13,7 +12,7 @@ from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
-from grader import toolchain
+from grader import cores, toolchain
 from grader.driver import find_driver
 from grader.exercise import PROJECT, Exercise
 from grader.finding import GraderFault
@@ -76,7 +75,7 @@ def measure(kernels: Sequence[Kernel], metrics: Sequence[str], folder: Path) -> 
 
 def compile_all(submissions: Sequence[Submission]) -> None:
     """Fill the compiler's cache: nvcc has one process for each, so several run at a time."""
-    with ThreadPoolExecutor(os.cpu_count()) as pool:
+    with ThreadPoolExecutor(cores.usable()) as pool:
         list(pool.map(_compile, submissions))
 
 
@@ -133,11 +132,12 @@ def watch(
 
 def machine() -> dict[str, str]:
     """Date, GPU, driver and nvcc, for the heading of a measurement."""
-    asked = _output("nvidia-smi", "--query-gpu=driver_version", "--format=csv,noheader", "-i", "0")
+    query = ("--query-gpu=driver_version", "--format=csv,noheader", "-i", "0")
+    _, told = toolchain.asked(("nvidia-smi", *query))
     return {
         "date": datetime.datetime.now(datetime.UTC).date().isoformat(),
         "gpu": find_driver().gpus[0].name,
-        "driver": asked.strip(),
+        "driver": told.strip(),
         "nvcc": version(toolchain.nvcc().path),
     }
 
@@ -150,13 +150,5 @@ def model() -> str:
 
 def version(program: Path) -> str:
     """The release that a tool of the toolkit prints: "V13.0.88", "2025.3.1.0"."""
-    found = re.findall(r"\bV?\d+\.\d+(?:\.\d+)+\b", _output(str(program), "--version"))
+    found = re.findall(r"\bV?\d+\.\d+(?:\.\d+)+\b", toolchain.asked((str(program), "--version"))[1])
     return found[-1] if found else "unknown"
-
-
-def _output(*command: str) -> str:
-    try:
-        done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=60)
-    except (OSError, subprocess.TimeoutExpired):
-        return ""
-    return done.stdout

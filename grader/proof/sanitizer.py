@@ -19,6 +19,7 @@ from dataclasses import astuple, dataclass, fields
 from functools import cache
 from pathlib import Path
 
+from grader import cores
 from grader import exercise as exercises
 from grader.checks.trial import try_shape
 from grader.course import load as load_course
@@ -104,7 +105,7 @@ def measure(fixtures: Sequence[Wrong], path: Path = CSV) -> None:
     """Every tool on every fixture, several at a time; raises GraderFault."""
     checker = nsight.tool("compute-sanitizer")
     nsight.compile_all([wrong.submission for wrong in fixtures])
-    with ThreadPoolExecutor(max(1, (os.cpu_count() or 2) - 2)) as pool:
+    with ThreadPoolExecutor(max(1, cores.usable() - 2)) as pool:
         asked = [(wrong, name) for wrong in fixtures for name in TOOLS]
         answers = list(pool.map(lambda one: _ask(checker, *one), asked))
     about = {**nsight.machine(), "compute_sanitizer": nsight.version(checker)}

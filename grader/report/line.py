@@ -87,5 +87,5 @@ def show(target: Console, lines: Iterable[Line]) -> None:
     for one in lines:
         text = Text()
         for piece, style in one.pieces:
-            text.append(piece, style or None)
+            text.append(visible(piece), style or None)  # much of it is from students' files
         target.print(text, soft_wrap=True)

@@ -2,21 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from types import TracebackType
-from typing import Any
 
 from rich.console import Console
 from rich.progress import Progress, SpinnerColumn, TaskID, TextColumn, TimeElapsedColumn
 
+from grader.checks.listener import Listener
 from grader.checks.outcome import Outcome
+from grader.exercise import CHECKS
 from grader.report.words import check_name
 
-LAST_CHECK = "fast"
 
-
-class PlainProgress:
-    """A Listener that prints one line for each exercise and device."""
+class PlainProgress(Listener):
+    """Prints one line for each exercise and device."""
 
     def __init__(self, console: Console) -> None:
         self._console = console
@@ -33,9 +31,6 @@ class PlainProgress:
     ) -> None:
         pass
 
-    def device(self, description: Mapping[str, Any]) -> None:
-        pass
-
     def note(self, text: str) -> None:
         self._console.print(text)
 
@@ -44,21 +39,9 @@ class PlainProgress:
             self._begun.add((exercise, device))
             self._console.print(f"Checking {exercise} on the {device} ...")
 
-    def case(self, exercise: str, device: str) -> None:
-        pass
 
-    def built(self, exercise: str, device: str, facts: Mapping[str, Any]) -> None:
-        pass
-
-    def counted(self, exercise: str, device: str, facts: Mapping[str, Any]) -> None:
-        pass
-
-    def outcome(self, outcome: Outcome) -> None:
-        pass
-
-
-class LiveProgress:
-    """A Listener that keeps a moving line for each exercise and device; it vanishes at the end."""
+class LiveProgress(Listener):
+    """Keeps a moving line for each exercise and device; it vanishes at the end."""
 
     def __init__(self, console: Console) -> None:
         self._progress = Progress(
@@ -84,9 +67,6 @@ class LiveProgress:
     ) -> None:
         self._progress.stop()
 
-    def device(self, description: Mapping[str, Any]) -> None:
-        pass
-
     def note(self, text: str) -> None:
         self._progress.console.print(text)
 
@@ -103,14 +83,8 @@ class LiveProgress:
         self._shapes[key] = self._shapes.get(key, 0) + 1
         self._draw(key)
 
-    def built(self, exercise: str, device: str, facts: Mapping[str, Any]) -> None:
-        pass
-
-    def counted(self, exercise: str, device: str, facts: Mapping[str, Any]) -> None:
-        pass
-
     def outcome(self, outcome: Outcome) -> None:
-        if outcome.check == LAST_CHECK:
+        if outcome.check == CHECKS[-1]:
             task = self._tasks.pop((outcome.exercise, outcome.device), None)
             if task is not None:
                 self._progress.remove_task(task)

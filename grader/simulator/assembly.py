@@ -13,7 +13,14 @@ _ZERO = re.compile(r"^\s*\.(?:zero|skip|space)\s+(?P<bytes>\d+)")
 # The C library's versions are not instrumented; ours are (machine/instrumentation.cpp).
 _MEMORY_FUNCTION = re.compile(r"(?<![\w.$\"])(memcpy|memmove|memset)(?![\w.$\"])")
 
-
+# Bytes that g++ fills variables without a first value with. As a float they are a number, which a
+# zero hides when it is multiplied by it; what stands here for them is a NaN in each word.
+_FILL = re.compile(
+    r"(?<=[\s$])(?:-16843010|0xfefefefe)(?!\w)|(?<=[\s$])-72340172838076674(?!\w)"
+    r"|\bmovi\t(v\d+)\.(?:16b|(8b)), 0xfffffffffffffffe"
+    r"|(?:^\t\.byte\t-2\n){16}",
+    re.MULTILINE,
+)
 _FUNCTION = re.compile(r"^\s*\.type\s+(\w+)\s*,\s*[@%]function", re.MULTILINE)
 _VISIBLE = re.compile(r"^\s*\.(?:globl|global|weak)\s+(\w+)", re.MULTILINE)
 
@@ -25,11 +32,13 @@ def gap_bytes(array_bytes: int) -> int:
 
 
 def patch(assembly: str) -> str:
-    """Gaps after shared arrays (they are thread-local), checked memcpy, memmove and memset, and
-    internal functions made visible: a `static` kernel is called from another object file."""
+    """Gaps after shared arrays (they are thread-local), checked memcpy, memmove and memset, NaNs in
+    variables without a first value, and internal functions made visible: a `static` kernel is
+    called from another object file."""
+    assembly = _FILL.sub(_unset, assembly)
     lines = [f"\t.globl\t{name}" for name in _internal_functions(assembly)]
     in_shared = False
-    for line in assembly.splitlines():
+    for line in assembly.split("\n"):
         stripped = line.lstrip()
         if stripped.startswith((".section", ".text", ".data", ".bss", ".pushsection")):
             in_shared = ".tbss" in stripped or ".tdata" in stripped
@@ -38,7 +47,15 @@ def patch(assembly: str) -> str:
         lines.append(line)
         if in_shared and (zero := _ZERO.match(line)):
             lines.append(f"\t.zero\t{gap_bytes(int(zero['bytes']))}")
-    return "\n".join(lines) + "\n"
+    return "\n".join(lines)
+
+
+def _unset(fill: re.Match[str]) -> str:
+    if fill[1]:  # aarch64
+        return f"mvni\t{fill[1]}.{'2s' if fill[2] else '4s'}, 0x1, lsl 16"
+    if fill[0].startswith("\t.byte"):
+        return "\t.long\t-65537\n" * 4
+    return "-281474976776193" if fill[0].startswith("-7") else "-65537"
 
 
 def _internal_functions(assembly: str) -> list[str]:

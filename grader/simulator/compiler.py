@@ -9,10 +9,11 @@ import subprocess
 from pathlib import Path
 
 from grader import confined
-from grader.finding import GraderFault
-from grader.simulator import preprocess
+from grader.finding import NOT_YOURS, GraderFault
+from grader.simulator import preprocess, unseen
 from grader.simulator.assembly import patch
 from grader.simulator.failure import CONTRACT, HERE, INCLUDE, SOURCE, CompileFailure, failure
+from grader.source import unions
 from grader.toolchain import HostCompiler
 
 __all__ = ["CONTRACT", "HERE", "INCLUDE", "SOURCE", "CompileFailure", "compile_kernel", "flags"]
@@ -44,6 +45,8 @@ COMMON = (
     "-fno-stack-protector",  # its complaint is none of a kernel's
     "-fstack-clash-protection",  # a frame larger than the stack must meet the guard page
     "-Wno-unknown-pragmas",
+    "-Wno-narrowing",  # nvcc takes `float4 v = {i, j, 0, 0}`
+    "-Werror=vla",  # an array whose length a thread works out is none of CUDA's
     "-Wno-attributes",
 )
 FAMILY = {
@@ -72,13 +75,16 @@ FAMILY = {
         "-fno-crash-diagnostics",  # which compile a second time
     ),
 }
+# Of a CompileFailure: right, but not for the vectors that stand in its unions (source/unions.py).
+UNION = "union_of_vectors"
 PROCESSOR = {"x86_64": ("-fcf-protection=none",)}  # some systems mark every function's start
 # Slows index arithmetic down, so only the runs that look for overflow are compiled with it.
 CHECK_OVERFLOW = ("-fsanitize=signed-integer-overflow",)
 
 
 # Variables without a first value hold a pattern, the same in every run, rather than what the stack
-# held: mostly zeros, so that a sum without a first value would often be right.
+# held: mostly zeros, so that a sum without a first value would often be right. Floats become NaNs
+# (g++'s pattern is none: assembly.py).
 FILL_VARIABLES = "-ftrivial-auto-var-init=pattern"
 _FILLING = {"g++": (12, 0, 0), "clang++": (14, 0, 0)}  # the first releases that know the flag
 
@@ -119,13 +125,13 @@ def compile_kernel(
         done, compiled = preprocess.check(command, folder)
         if done.status == 0:
             compiling = [*command, "-S", *compiled, "-o", assembly.name]
-            done = confined.run(compiling, folder, LIMITS, untrusted=compiled[-1])
+            done = _compile(compiler, compiling, folder, compiled[-1])
+            if done.status != 0 and compiled[-1] != SOURCE:
+                done = _as_written(command, folder, compiled[-1], done)
     except OSError as error:
         raise _not_started(command, error) from error
     if done.status != 0:
         raise _failed(compiler, command, folder, done)
-    if compiled[-1] != SOURCE:
-        (folder / compiled[-1]).unlink()  # the folder is kept in the cache
     # Byte for byte: clang writes constants as strings of any bytes.
     source = assembly.read_text(encoding="utf-8", errors="surrogateescape")
     assembly.write_text(patch(source), encoding="utf-8", errors="surrogateescape")
@@ -141,9 +147,44 @@ def compile_kernel(
     if done.status != 0:
         raise GraderFault(
             f"{compiler} could not assemble its own output: {done.output.strip()[:300]}. "
-            "This is not about your kernel."
+            f"{NOT_YOURS} Next: delete the folder .cache, then run it again"
         )
     return object_file
+
+
+def _compile(
+    compiler: HostCompiler, command: list[str], folder: Path, text: str
+) -> confined.Completed:
+    """Once, and with g++ once more where it would make copies that nobody sees."""
+    if compiler.family != "g++":
+        return confined.run(command, folder, LIMITS, untrusted=text)
+    listing, line = folder / unseen.LISTING, None
+    for inlining in ((), unseen.INLINE):
+        listing.unlink(missing_ok=True)
+        done = confined.run([*command, unseen.LIST, *inlining], folder, LIMITS, untrusted=text)
+        if done.status != 0 or not listing.is_file():
+            return done
+        line = unseen.first_line(listing.read_text(encoding="utf-8", errors="replace"))
+        if line is None:
+            break
+    if line is not None:
+        unseen.note(folder, line)
+    listing.unlink()  # the folder is kept in the cache
+    return done
+
+
+def _as_written(
+    command: list[str], folder: Path, marked: str, done: confined.Completed
+) -> confined.Completed:
+    """What the compiler says of the text itself, where it refused the one with other vectors in
+    its unions: only the first is the student's."""
+    if unions.PLAIN not in (folder / marked).read_text(encoding="utf-8", errors="replace"):
+        return done
+    asked = [*command, "-DSIM_COMPILERS_COPY", "-fsyntax-only", SOURCE]
+    done = confined.run(asked, folder, LIMITS, untrusted=SOURCE)
+    if done.status == 0:
+        raise CompileFailure("", 0, 1, UNION)
+    return done
 
 
 def _failed(

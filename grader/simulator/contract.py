@@ -59,7 +59,7 @@ def _no_kernel(
         if name.split("(", 1)[0] == exercise.kernel:
             expected = f"{exercise.kernel}({parameters})"
             facts = {"kernel": exercise.kernel, "found": name, "expected": expected}
-            places = _line_of(submission, exercise.kernel)
+            places = submission.place_of(exercise.kernel)
             return Finding(Verdict.WRONG_SIGNATURE, "wrong_signature", facts, places)
     called = [base_name(name) for name in names]
     defined = _after_global(submission.text)
@@ -82,12 +82,5 @@ def _after_global(text: str) -> set[str]:
     return found
 
 
-def _line_of(submission: Submission, name: str) -> tuple[Location, ...]:
-    for number, line in enumerate(submission.text.splitlines(), 1):
-        if re.search(rf"\b{re.escape(name)}\s*\(", line):
-            return (Location(submission.name, number, "error"),)
-    return ()
-
-
 def _file_end(submission: Submission) -> tuple[Location, ...]:
-    return (Location(submission.name, max(1, len(submission.text.splitlines())), "error"),)
+    return (Location(submission.name, len(submission.lines), "error"),)

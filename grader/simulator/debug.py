@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import bisect
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -14,6 +14,8 @@ from elftools.dwarf.die import DIE
 from elftools.dwarf.dwarfinfo import DWARFInfo
 from elftools.dwarf.ranges import BaseAddressEntry, RangeEntry
 from elftools.elf.elffile import ELFFile
+
+_CLASSES = ("DW_TAG_structure_type", "DW_TAG_class_type", "DW_TAG_union_type")
 
 
 @dataclass(frozen=True)
@@ -60,6 +62,7 @@ class DebugInfo:
         self._rows: list[tuple[int, str, int, int]] = []
         self._inlined: list[_Inlined] = []
         self._arrays: dict[tuple[str, int], Array] = {}
+        self._held: dict[str, frozenset[str]] = {}
         with program.open("rb") as stream:
             elf = ELFFile(stream)
             if elf.has_dwarf_info():
@@ -120,9 +123,10 @@ class DebugInfo:
         """The array of this name and size in bytes (templates may declare several)."""
         return self._arrays.get((name, size))
 
-    def arrays(self) -> tuple[Array, ...]:
-        """All arrays that the source declares, shared and local."""
-        return tuple(self._arrays.values())
+    def held(self) -> Mapping[str, frozenset[str]]:
+        """The variables that are arrays or have arrays in them, shared and local, each with those
+        arrays' types; none that only refers to one."""
+        return self._held
 
     def _read(self, dwarf: DWARFInfo) -> None:
         for unit in dwarf.iter_CUs():
@@ -133,8 +137,21 @@ class DebugInfo:
             for die in unit.iter_DIEs():
                 if die.tag == "DW_TAG_inlined_subroutine":
                     self._inlined.extend(_calls(dwarf, unit, die, files))
-                elif die.tag == "DW_TAG_variable" and (array := _array(die)):
-                    self._arrays[array.name, array.size] = array
+                elif die.tag in ("DW_TAG_variable", "DW_TAG_formal_parameter"):
+                    self._read_variable(die)
+
+    def _read_variable(self, die: DIE) -> None:
+        origin = die
+        if "DW_AT_abstract_origin" in die.attributes:
+            origin = die.get_DIE_from_attribute("DW_AT_abstract_origin")
+        if "DW_AT_type" not in origin.attributes or "DW_AT_name" not in origin.attributes:
+            return
+        name = origin.attributes["DW_AT_name"].value.decode()
+        kind = _type(origin)
+        if types := frozenset(_array_types(kind)):
+            self._held[name] = types | self._held.get(name, frozenset())
+        if array := _array(name, kind):
+            self._arrays[array.name, array.size] = array
 
     def _read_lines(self, dwarf: DWARFInfo, unit: CompileUnit, files: dict[int, str]) -> None:
         program = dwarf.line_program_for_CU(unit)
@@ -186,36 +203,46 @@ def _ranges(dwarf: DWARFInfo, unit: CompileUnit, die: DIE) -> Iterator[tuple[int
                 yield entry.begin_offset + offset, entry.end_offset + offset
 
 
-def _array(die: DIE) -> Array | None:
-    """The array that a variable of this debug entry is; None for anything else."""
-    origin = die
-    if "DW_AT_abstract_origin" in die.attributes:
-        origin = die.get_DIE_from_attribute("DW_AT_abstract_origin")
-    if "DW_AT_type" not in origin.attributes or "DW_AT_name" not in origin.attributes:
-        return None
-    kind = _without_qualifiers(origin.get_DIE_from_attribute("DW_AT_type"))
+def _array_types(kind: DIE | None) -> Iterator[str]:
+    """The types of the arrays, and of their rows, that an object of this type holds."""
+    if kind is None:
+        return
+    if array := _array("", kind):
+        yield from array.types
+    if kind.tag == "DW_TAG_array_type":
+        yield from _array_types(_type(kind))
+    elif kind.tag in _CLASSES:
+        for child in kind.iter_children():
+            part = child.tag in ("DW_TAG_member", "DW_TAG_inheritance")
+            if part and "DW_AT_external" not in child.attributes:  # static: no part of the object
+                yield from _array_types(_type(child))
+
+
+def _array(name: str, kind: DIE | None) -> Array | None:
+    """A variable of this name and type as an array; None for anything else."""
     if kind is None or kind.tag != "DW_TAG_array_type":
         return None
     dims = tuple(
         _length(child) for child in kind.iter_children() if child.tag == "DW_TAG_subrange_type"
     )
-    element = _without_qualifiers(kind.get_DIE_from_attribute("DW_AT_type"))
+    element = _type(kind)
     if element is None or "DW_AT_name" not in element.attributes or 0 in dims:
         return None
     return Array(
-        name=origin.attributes["DW_AT_name"].value.decode(),
+        name=name,
         element=element.attributes["DW_AT_name"].value.decode(),
         element_bytes=element.attributes["DW_AT_byte_size"].value,
         dims=dims,
     )
 
 
-def _without_qualifiers(die: DIE) -> DIE | None:
-    while die.tag in ("DW_TAG_const_type", "DW_TAG_volatile_type", "DW_TAG_typedef"):
-        if "DW_AT_type" not in die.attributes:
-            return None
+def _type(die: DIE) -> DIE | None:
+    """The type of a variable, a member, or an array's elements, without qualifiers."""
+    while "DW_AT_type" in die.attributes:
         die = die.get_DIE_from_attribute("DW_AT_type")
-    return die
+        if die.tag not in ("DW_TAG_const_type", "DW_TAG_volatile_type", "DW_TAG_typedef"):
+            return die
+    return None
 
 
 def _length(die: DIE) -> int:

@@ -26,6 +26,7 @@ from grader.simulator.process import Worker
 from grader.simulator.program import Entry
 from grader.simulator.protocol import Answer, Block, Status, Stored
 from grader.simulator.scene import Scene
+from grader.simulator.unseen import unseen_copy
 from grader.simulator.workshop import (
     Workshop,
     has_too_many,
@@ -37,6 +38,10 @@ from grader.toolchain import HostCompiler
 
 # More shared memory than any GPU has, and than a linker can place.
 _MOST_LINKED_BYTES = 1 << 24
+_UNION = (
+    "a vector in a union where the simulator knows it only as a type of its own. Next: copy it to "
+    "a variable of the vector's type first"
+)
 
 KERNEL_TYPES = tuple(
     re.sub(r"\w+$", "", parameter).strip() for parameter in matmul.PARAMETERS.split(",")
@@ -87,10 +92,12 @@ class SimulatorDevice:
         except KernelFault as fault:
             return dataclasses.replace(build, findings=fault.findings)
         except compilers.CompileFailure as failure:
+            if failure.kind == compilers.UNION:
+                return dataclasses.replace(build, unsupported=_UNION)
             finding = compile_error(self._compiler, submission, failure)
             return dataclasses.replace(build, findings=(finding,))
         checked = self._check_launch(build, folder)
-        if not checked.findings and (lacking := has_too_many(folder)):
+        if not checked.findings and (lacking := has_too_many(folder) or unseen_copy(folder)):
             return dataclasses.replace(build, unsupported=lacking)
         return checked
 
@@ -143,7 +150,7 @@ class SimulatorDevice:
         if config is None:
             raise GraderFault(f"{folder} is damaged. Next: delete it and run again.")
         shared = static_shared_bytes(folder)
-        place = _config_place(build.submission)
+        place = build.submission.place_of("LAUNCH_CONFIG")
         findings = self._launch_findings(build.submission, build.exercise, folder / "kernel.o")
         if not findings and (bounds := read_bounds(folder / "worker", build.exercise.kernel)):
             place = (Location(build.submission.name, bounds.line, "error"), *place)
@@ -162,7 +169,10 @@ class SimulatorDevice:
     ) -> tuple[Finding, ...]:
         config = contract.read_config(object_file)
         assert config is not None, "checked with the contract"
-        shared, place = static_shared_bytes(object_file.parent), _config_place(submission)
+        shared, place = (
+            static_shared_bytes(object_file.parent),
+            submission.place_of("LAUNCH_CONFIG"),
+        )
         return limits.check_launch(exercise, config, shared, self._target, place)
 
     def _worker(self, build: Build) -> Worker:
@@ -215,10 +225,3 @@ def compile_error(
     known = 0 < failure.line <= submission.text.count("\n") + 1  # `#line 900` is anywhere
     places = (Location(submission.name, failure.line, "error"),) if known else ()
     return Finding(failure.verdict, failure.kind, facts, places, device="simulator")
-
-
-def _config_place(submission: Submission) -> tuple[Location, ...]:
-    for number, line in enumerate(submission.text.splitlines(), 1):
-        if "LAUNCH_CONFIG" in line:
-            return (Location(submission.name, number, "error"),)
-    return ()

@@ -5,9 +5,8 @@ from __future__ import annotations
 import signal
 from dataclasses import dataclass
 
-from grader.finding import GraderFault
+from grader.finding import NOT_YOURS, GraderFault
 from grader.simulator.protocol import Answer, Kind, RawFinding, Response, Status
-from grader.toolchain import NOT_YOURS
 
 # What a kernel can bring upon its process: its instructions raise these, or the filter of system
 # calls. It can send itself no signal, so all others come from the system or from somebody else.
@@ -132,6 +131,7 @@ def _finding(kind: Kind, text: str) -> RawFinding:
         other_writes=False,
         asynchronous=False,
         same_warp=False,
+        overwriting=False,
         pc=0,
         pc_other=0,
         offset=0,

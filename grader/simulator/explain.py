@@ -8,7 +8,7 @@ from typing import Any
 
 from grader.device import Role
 from grader.finding import Finding, Location
-from grader.simulator import explain_order
+from grader.simulator import explain_index, explain_order
 from grader.simulator.program import ANCHOR, DYNAMIC, Variable
 from grader.simulator.protocol import Kind, RawFinding
 from grader.simulator.scene import (
@@ -24,6 +24,8 @@ from grader.simulator.scene import (
 )
 from grader.verdict import Verdict
 
+_EXTERN = re.compile(r"\bextern\b")
+
 
 def explain(raw: RawFinding, scene: Scene) -> Finding | None:
     """The finding in words-as-data; None where the machine's suspicion turns out to be harmless."""
@@ -36,6 +38,7 @@ def _global_access(raw: RawFinding, scene: Scene) -> Finding:
         **element(scene.launch.operands[raw.where], raw.offset),
         **place(raw, scene),
         "count": raw.count,
+        "bytes": raw.bytes,
     }
     if facts["access"] == "read" and _is_one_term_too_many(facts, scene):
         facts["k"] = scene.launch.operands[0].cols
@@ -79,45 +82,30 @@ def _nearest_array(scene: Scene, offset: int) -> Variable | None:
     return min(arrays, key=distance, default=None)
 
 
+def _is_dynamic(scene: Scene, offset: int) -> bool:
+    """Whether this is the place of `extern __shared__` memory, of which the launch has none."""
+    if scene.block.dynamic_shared or not _EXTERN.search(scene.text):
+        return False
+    return any(
+        v.name == DYNAMIC and v.offset <= offset < v.offset + v.size for v in scene.program.shared
+    )
+
+
 def _shared_access(raw: RawFinding, scene: Scene) -> Finding:
     facts: dict[str, Any] = {"access": access(raw), "variable": "shared memory", "index": []}
     facts |= {"bytes_past": 0, "dims": []}
-    if nearest := _nearest_array(scene, raw.offset):
+    if _is_dynamic(scene, raw.offset):
+        facts |= {"variable": variable_name(DYNAMIC), "dynamic_bytes": 0}
+    elif nearest := _nearest_array(scene, raw.offset):
         facts |= shared_element(scene, nearest, raw.offset - nearest.offset)
+        if nearest.name == DYNAMIC:
+            facts["dynamic_bytes"] = scene.block.dynamic_shared
     return Finding(
         Verdict.OUT_OF_BOUNDS,
         "shared_access",
         facts | place(raw, scene),
         at(raw, scene, facts["access"]),
     )
-
-
-def _array_index(raw: RawFinding, scene: Scene) -> Finding | None:
-    """A bound check that fired. Shared arrays are judged by address: indexing a row beyond its end
-    is harmless while it stays inside the array, and the gap behind the array catches the rest."""
-    kind = raw.text.strip("'").replace(" [", "[")
-    shared = {variable_name(v.name) for v in scene.program.shared}
-    lines = scene.text.splitlines()
-    source = lines[raw.line - 1] if 0 < raw.line <= len(lines) else ""
-    words = set(re.findall(r"[A-Za-z_]\w*", source))
-    of_type = [array for array in scene.debug.arrays() if kind in array.types]
-    here = [array for array in of_type if array.name in words] or of_type
-    local = [array for array in here if array.name not in shared]
-    if here and not local:
-        return None
-    facts = {
-        "index": raw.offset,
-        "type": kind.replace("[", " [", 1),
-        "variable": local[0].name if local else "",
-        "length": _length(kind),
-        **place(raw, scene),
-    }
-    return Finding(Verdict.OUT_OF_BOUNDS, "register_array", facts, at(raw, scene, "index"))
-
-
-def _length(kind: str) -> int:
-    match = re.search(r"\[(\d+)\]", kind)
-    return int(match[1]) if match else 0
 
 
 def _wild_access(raw: RawFinding, scene: Scene) -> Finding:
@@ -237,7 +225,7 @@ def _forged_answer(raw: RawFinding, scene: Scene) -> Finding:
 _EXPLAINERS: Mapping[Kind, Callable[[RawFinding, Scene], Finding | None]] = {
     Kind.GLOBAL_ACCESS: _global_access,
     Kind.SHARED_ACCESS: _shared_access,
-    Kind.ARRAY_INDEX: _array_index,
+    Kind.ARRAY_INDEX: explain_index.explain,
     Kind.WILD_ACCESS: _wild_access,
     Kind.MISALIGNED_ACCESS: _misaligned,
     Kind.INPUT_WRITTEN: _input_written,

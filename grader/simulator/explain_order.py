@@ -56,6 +56,7 @@ def _race(raw: RawFinding, scene: Scene) -> Finding | None:
         "other_block": block(raw.other_block, scene),
         "same_warp": raw.same_warp,
         "asynchronous": raw.asynchronous,
+        "overwriting": raw.overwriting,
         "space": "shared" if shared else "global",
     }
     line = scene.debug.line(raw.pc_other)

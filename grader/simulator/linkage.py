@@ -21,6 +21,7 @@ from elftools.elf.elffile import ELFFile
 from grader.mangling import base_name, demangle
 from grader.simulator import elf
 from grader.simulator.failure import SOURCE, CompileFailure
+from grader.source.tokens import tokens
 from grader.verdict import Verdict
 
 _VERDICTS = {
@@ -134,9 +135,6 @@ def _plain(symbol: str) -> str:
 
 
 def _line(source: Path, name: str) -> int:
-    """The first line of the file that names it; 0 where none does."""
-    if not name:
-        return 0
-    sought = re.compile(rf"(?<!\w){re.escape(name)}(?!\w)")
-    lines = source.read_text(encoding="utf-8", errors="replace").splitlines()
-    return next((number for number, line in enumerate(lines, 1) if sought.search(line)), 0)
+    """The first line of the file whose code names it; 0 where none does."""
+    text = source.read_text(encoding="utf-8", errors="replace")
+    return next((token.line for token in tokens(text) if token.text == name), 0)

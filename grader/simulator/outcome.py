@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 
-from grader.counters import AtomicCounter, Counters, LineCounter, Request
+from grader.counters import Counters, LineCounter, Request
 from grader.device import OUTPUT_LIMIT_BYTES, Launch, Run
 from grader.finding import Finding, Location
 from grader.simulator.explain import explain
@@ -82,7 +82,8 @@ def _timeout(answer: Answer, scene: Scene) -> Finding:
 
 
 def _counters(answer: Answer, scene: Scene) -> Counters:
-    seen = [row for row in answer.counters if _is_memory(row, scene)]
+    changed = {row.place for row in answer.counters if row.space == 2 and row.access}
+    seen = [row for row in answer.counters if _is_memory(row, scene, changed)]
     rows = sorted(seen, key=lambda row: _order(row, scene))
     plain = [row for row in rows if _ACCESSES[row.access] != "atomic"]
     return Counters(
@@ -90,15 +91,18 @@ def _counters(answer: Answer, scene: Scene) -> Counters:
         barriers=answer.head.barriers,
         uncounted=answer.head.uncounted,
         worst=tuple(_worst(row, scene) for row in plain),
-        atomics=tuple(_atomic(row, scene) for row in rows if _ACCESSES[row.access] == "atomic"),
+        atomics=tuple(_line(row, scene) for row in rows if _ACCESSES[row.access] == "atomic"),
     )
 
 
-def _is_memory(row: CounterRow, scene: Scene) -> bool:
-    """Not constant memory, which has a cache of its own, and no guard of g++'s for an array."""
+def _is_memory(row: CounterRow, scene: Scene, changed: Collection[int]) -> bool:
+    """Not constant memory, which has a cache of its own and which no kernel changes, and no guard
+    of g++'s for an array."""
     if row.space == 0:
         return not scene.program.shared[row.place].name.startswith("_ZGV")
-    return row.space == 1 or _name(row, scene) not in constants(scene.text)
+    return (
+        row.space == 1 or row.place in changed or _variable(row, scene) not in constants(scene.text)
+    )
 
 
 def _order(row: CounterRow, scene: Scene) -> tuple[int, str, str, str]:
@@ -114,6 +118,11 @@ def _name(row: CounterRow, scene: Scene) -> str:
         return variable_name(scene.program.shared[row.place].name)
     if row.space == 1:
         return scene.launch.operands[row.place].name
+    name = _variable(row, scene)
+    return f"::{name}" if name in {operand.name for operand in scene.launch.operands} else name
+
+
+def _variable(row: CounterRow, scene: Scene) -> str:
     return device_variable_name(scene.program.device_variables[row.place].name)
 
 
@@ -145,8 +154,3 @@ def _worst(row: CounterRow, scene: Scene) -> Request:
         block=tuple(block(row.block, scene)),
         offsets=tuple(offset if row.active >> lane & 1 else None for lane, offset in lanes),
     )
-
-
-def _atomic(row: CounterRow, scene: Scene) -> AtomicCounter:
-    operations = row.counts[_COUNTS.index("words")]
-    return AtomicCounter(row.line, _space(row), _name(row, scene), row.bytes, operations)

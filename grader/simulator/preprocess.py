@@ -14,11 +14,12 @@ from pathlib import Path
 from typing import NoReturn
 
 from grader import confined
-from grader.finding import GraderFault
+from grader.finding import NOT_YOURS, GraderFault
 from grader.simulator.failure import (
     CONTRACT,
     HERE,
     INCLUDE,
+    MARKED,
     SOURCE,
     CompileFailure,
     is_ours,
@@ -26,7 +27,6 @@ from grader.simulator.failure import (
 from grader.source import expanded, extensions, loops, unions
 from grader.source.directives import Line, items_of
 from grader.source.tokens import Kind, tokens
-from grader.toolchain import NOT_YOURS
 from grader.verdict import Verdict
 
 # A kernel with all our headers has 0.1 MB.
@@ -96,8 +96,8 @@ def _not_looked_at(command: Sequence[str], done: confined.Completed) -> Exceptio
 def _refuse(found: Sequence[expanded.Found]) -> None:
     if found:
         line, kind, facts = found[0]
-        size = kind in ("nested_too_deep", "compile_too_large")
-        verdict = Verdict.COMPILE_ERROR if size else Verdict.REJECTED
+        compilers = kind in ("nested_too_deep", "compile_too_large", "shared_first_value")
+        verdict = Verdict.COMPILE_ERROR if compilers else Verdict.REJECTED
         raise CompileFailure("", line, len(found), kind, facts, verdict)
 
 
@@ -106,7 +106,7 @@ def _preprocess(
 ) -> tuple[Path, confined.Completed, Path | None]:
     """What came out, how it ended, and a file that was opened though it is neither the student's
     nor one of our headers."""
-    output, listing = folder / "kernel.ii", folder / "kernel.d"
+    output, listing = folder / MARKED, folder / "kernel.d"
     asked = [*command, "-E", "-MD", "-MF", listing.name, SOURCE, "-o", output.name]
     done = confined.run(asked, folder, LIMITS, untrusted=SOURCE)
     if not listing.is_file():

@@ -15,7 +15,7 @@ from typing import IO
 import numpy as np
 
 from grader.device import Launch
-from grader.finding import GraderFault
+from grader.finding import NOT_YOURS, GraderFault
 from grader.simulator import protocol
 from grader.simulator.ending import NoAnswer, stand_in
 from grader.simulator.program import Program
@@ -132,7 +132,7 @@ class Worker:
             self.close()
             raise GraderFault(
                 f"The simulator's worker could not be started: {error.strerror}. "
-                "This is not about your kernel. Next: make doctor"
+                f"{NOT_YOURS} Next: make doctor"
             ) from error
         return self._process
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from itertools import count
 from pathlib import Path
 
-from grader.finding import GraderFault
+from grader.finding import NOT_YOURS, GraderFault
 from grader.simulator import elf
 from grader.simulator.assembly import LEAST_GAP_BYTES
 from grader.simulator.bounds import is_record
@@ -76,7 +76,7 @@ def link(
     if done.returncode != 0:
         raise GraderFault(
             f"{compiler} could not link the simulator's worker: {done.stderr.strip()[-400:]}. "
-            "This is not about your kernel."
+            f"{NOT_YOURS} Next: delete the folder .cache, then run it again"
         )
     return folder / "worker"
 
@@ -90,7 +90,7 @@ def link_alone(compiler: HostCompiler, kernel_object: Path) -> Path:
     if done.returncode != 0:
         raise GraderFault(
             f"{compiler} could not link the kernel alone: {done.stderr.strip()[-400:]}. "
-            "This is not about your kernel."
+            f"{NOT_YOURS} Next: delete the folder .cache, then run it again"
         )
     return kernel_object.with_name("alone")
 

@@ -101,6 +101,7 @@ class RawFinding:
     other_writes: bool
     asynchronous: bool
     same_warp: bool
+    overwriting: bool
     pc: int
     pc_other: int
     offset: int
@@ -293,6 +294,7 @@ def read_finding(frame: bytes) -> RawFinding:
         other_writes=bool(access & 2),
         asynchronous=bool(access & 4),
         same_warp=bool(access & 8),
+        overwriting=bool(access & 16),
         pc=pc,
         pc_other=pc_other,
         offset=offset,

@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 import hashlib
-import os
-import shutil
-import tempfile
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
-from grader.finding import GraderFault
+from grader import cache_folder, cores
+from grader.finding import NOT_YOURS, GraderFault
 from grader.simulator.compiler import HERE, run
 from grader.toolchain import HostCompiler
 
@@ -22,7 +20,7 @@ def sources(compiler: HostCompiler) -> tuple[Path, ...]:
     if not fibers.exists():
         raise GraderFault(
             f"The simulator does not run on this processor yet ({compiler.machine or 'unknown'}): "
-            "it knows x86_64 and aarch64. This is not about your kernel."
+            f"it knows x86_64 and aarch64. {NOT_YOURS} Next: grade on such a machine"
         )
     found = sorted([*(HERE / "machine").glob("*.cpp"), *(HERE / "observers").glob("*.cpp")])
     return (*found, fibers)
@@ -41,35 +39,15 @@ def digest() -> str:
 def object_files(compiler: HostCompiler, cache: Path) -> tuple[Path, ...]:
     """The machine's object files, compiled now unless the cache has them.
 
-    Safe for concurrent gradings: they are made in a folder of their own that is renamed when
-    complete. Raises GraderFault when the compiler refuses our sources.
+    Raises GraderFault when the compiler refuses our sources.
     """
     key = hashlib.sha256(f"{digest()} {compiler} {FLAGS}".encode()).hexdigest()[:16]
     folder = cache / f"machine-{key}"
     files = sources(compiler)
-    if not folder.is_dir():
-        _compile(compiler, files, folder)
-    return tuple(folder / f"{path.stem}.o" for path in files)
-
-
-def _compile(compiler: HostCompiler, files: tuple[Path, ...], folder: Path) -> None:
-    folder.parent.mkdir(parents=True, exist_ok=True)
-    making = Path(tempfile.mkdtemp(prefix="machine-", dir=folder.parent))
-    try:
-        with ThreadPoolExecutor(os.cpu_count()) as pool:
+    if not cache_folder.is_whole(folder):
+        with cache_folder.making(folder) as making, ThreadPoolExecutor(cores.usable()) as pool:
             list(pool.map(lambda path: _compile_one(compiler, path, making), files))
-        install(making, folder)
-    finally:
-        shutil.rmtree(making, ignore_errors=True)
-
-
-def install(made: Path, folder: Path) -> None:
-    """Rename a complete folder into place; another process may have been faster."""
-    try:
-        made.rename(folder)
-    except OSError:
-        if not folder.is_dir():
-            raise
+    return tuple(folder / f"{path.stem}.o" for path in files)
 
 
 def _compile_one(compiler: HostCompiler, path: Path, folder: Path) -> None:
@@ -80,5 +58,5 @@ def _compile_one(compiler: HostCompiler, path: Path, folder: Path) -> None:
     if done.returncode != 0:
         raise GraderFault(
             f"{compiler} could not compile the simulator's {path.name}: "
-            f"{done.stderr.strip()[:500]}. This is not about your kernel."
+            f"{done.stderr.strip()[:500]}. {NOT_YOURS} Next: make doctor"
         )

@@ -11,6 +11,7 @@ from grader.device import Launch, Operand
 from grader.finding import Location
 from grader.mangling import base_name, demangle
 from grader.simulator.debug import DebugInfo
+from grader.simulator.failure import MARKED
 from grader.simulator.program import DYNAMIC, Program, Variable
 from grader.simulator.protocol import Block, RawFinding, Triple
 from grader.source.tokens import tokens
@@ -26,6 +27,14 @@ class Scene:
     text: str
     launch: Launch
     block: Block
+
+    @property
+    def compiled(self) -> str:
+        """What the compiler read: the file, or what its preprocessor left of it."""
+        marked = self.program.path.with_name(MARKED)
+        if not marked.is_file():
+            return self.text
+        return marked.read_text(encoding="utf-8", errors="replace")
 
 
 def variable_name(symbol: str) -> str:

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
+import functools
 import hashlib
-import shutil
-import tempfile
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
-from grader import source
+from grader import cache_folder, source
 from grader.simulator import compiler as compilers
 from grader.simulator import elf, linkage, program, runtime
 from grader.simulator.bounds import is_record
@@ -45,38 +44,36 @@ class Workshop:
         `find_entry` raises.
         """
         folder = self.cache / f"kernel-{self._key(text, entry)}"
-        if not folder.is_dir():
-            self._make(text, find_entry, folder)
+        if not cache_folder.is_whole(folder):
+            with cache_folder.making(folder) as making:
+                self._make(text, find_entry, making)
         return folder
 
     def _key(self, text: str, entry: str) -> str:
-        digest = hashlib.sha256((compilers.CONTRACT / "launch.cuh").read_bytes())
-        for path in sorted(_RULES.glob("*.py")):  # what they refuse is not in the cache
-            digest.update(path.read_bytes())
         flags = (*compilers.flags(self.compiler, self.capability), *self.extra_flags)
-        for part in (runtime.digest(), str(self.compiler), str(flags), entry, text):
-            digest.update(b"\0" + part.encode())
-        return digest.hexdigest()[:24]
+        parts = (_rules_digest(), runtime.digest(), str(self.compiler), str(flags), entry, text)
+        return hashlib.sha256("\0".join(parts).encode()).hexdigest()[:24]
 
-    def _make(self, text: str, find_entry: FindEntry, folder: Path) -> None:
-        folder.parent.mkdir(parents=True, exist_ok=True)
-        making = Path(tempfile.mkdtemp(prefix="kernel-", dir=folder.parent))
-        try:
-            object_file = compilers.compile_kernel(
-                self.compiler, self.capability, text, making, self.extra_flags
-            )
-            entry = find_entry(object_file)
-            machine = runtime.object_files(self.compiler, self.cache)
-            linkage.check(object_file, entry.symbol, machine)
-            program.link(self.compiler, entry, object_file, machine)
-            runtime.install(making, folder)
-        finally:
-            shutil.rmtree(making, ignore_errors=True)
+    def _make(self, text: str, find_entry: FindEntry, making: Path) -> None:
+        object_file = compilers.compile_kernel(
+            self.compiler, self.capability, text, making, self.extra_flags
+        )
+        entry = find_entry(object_file)
+        machine = runtime.object_files(self.compiler, self.cache)
+        linkage.check(object_file, entry.symbol, machine)
+        program.link(self.compiler, entry, object_file, machine)
 
     def start(self, folder: Path, dynamic_shared: int) -> Worker:
         """A worker of a program that `make` made; its process starts with the first launch."""
         made = program.describe(folder / "worker", folder / "kernel.o", dynamic_shared)
         return Worker(made, self.runner)
+
+
+@functools.cache  # this process runs the rules as they were when it began
+def _rules_digest() -> str:
+    """Of what decides which texts are refused: those are not in the cache."""
+    paths = (compilers.CONTRACT / "launch.cuh", *sorted(_RULES.glob("*.py")))
+    return hashlib.sha256(b"\0".join(path.read_bytes() for path in paths)).hexdigest()
 
 
 def static_shared_bytes(folder: Path) -> int:

@@ -10,6 +10,7 @@ from collections.abc import Callable, Collection, Iterable, Iterator
 from dataclasses import dataclass
 from typing import NamedTuple
 
+from grader.source.brackets import closing
 from grader.source.tokens import Kind, Token, tokens
 
 # Longer pasted names are cut: only short ones are ever looked for.
@@ -117,7 +118,7 @@ class Macros:
                 name, *rest = item.rest
                 if rest and rest[0].text == "(" and not rest[0].spaced:
                     self._with_arguments.add(name.text)
-                    rest = rest[_closing(rest) :]
+                    rest = rest[closing(rest, 0) + 1 :]
                 self._bodies.setdefault(name.text, []).append(tuple(rest))
 
     def __contains__(self, name: str) -> bool:
@@ -179,14 +180,6 @@ class Macros:
             found |= fresh
             waiting.extend(fresh)
         return frozenset(found)
-
-
-def _closing(row: list[Token]) -> int:
-    """How many tokens the parameter list at the start of `row` has."""
-    for index, token in enumerate(row):
-        if token.text == ")":
-            return index + 1
-    return len(row)
 
 
 def _words(body: tuple[Token, ...], outside_braces: bool) -> Iterator[str]:

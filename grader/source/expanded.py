@@ -6,6 +6,7 @@ file first; line 0 where a header's line holds what the student's macros made of
 
 - forbidden_extension {form, name}
 - hidden_word {name}: `asm`, or a name of the simulator's own, that the text itself does not show
+- shared_first_value {name}: a compile error with nvcc
 - nested_too_deep {limit}, compile_too_large {limit}: alone, before anything else is looked for
 """
 
@@ -13,8 +14,9 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_right
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 
+from grader.source.brackets import CLOSING, OPENING
 from grader.source.directives import Item, Line, items_of
 from grader.source.extensions import EXECUTED, forbidden, refused_pragma
 from grader.source.tokens import Kind, Token, scan_tokens
@@ -32,8 +34,6 @@ PRAGMAS_STAY = "-D_Pragma(text)=_Pragma(text)"
 _OPERATOR = re.compile(r'\b_Pragma\s*\(\s*\w*"(?P<text>(?:[^"\\\n]|\\.)*)')
 _MARKER = re.compile(r'^# (?P<line>\d+) "(?P<file>(?:[^"\\\n]|\\.)*)"', re.MULTILINE)
 
-_OPENING, _CLOSING = frozenset("([{"), frozenset(")]}")
-
 
 def scan(output: str, source: str, reserved: Collection[str]) -> list[Found]:
     """What must not be in the text of `source` with the headers it includes, in order of places.
@@ -42,10 +42,10 @@ def scan(output: str, source: str, reserved: Collection[str]) -> list[Found]:
     """
     items: list[Item] = []
     depth = 0
-    for item in _placed(output, source):
+    for item in placed(output, source):
         items.append(item)
         if isinstance(item, Token) and item.kind is Kind.MARK:
-            depth = max(0, depth + (item.text in _OPENING) - (item.text in _CLOSING))
+            depth = max(0, depth + (item.text in OPENING) - (item.text in CLOSING))
         if depth > DEEPEST:
             return [(item.line, "nested_too_deep", {"limit": DEEPEST})]
         if len(items) > MOST_TOKENS:
@@ -55,6 +55,10 @@ def scan(output: str, source: str, reserved: Collection[str]) -> list[Found]:
         for one in forbidden(items, lambda name: False)
     ]
     found += [
+        (name.line, "shared_first_value", {"name": name.text})
+        for name in shared_values(items, "thread_local")  # what __shared__ stands for
+    ]
+    found += [
         (item.line, "hidden_word", {"name": item.text})
         for item in items
         if isinstance(item, Token)
@@ -62,6 +66,24 @@ def scan(output: str, source: str, reserved: Collection[str]) -> list[Found]:
         and (item.text in ASM or (item.line and item.text in reserved))
     ]
     return sorted(found, key=lambda one: (one[0] == 0, one[0]))
+
+
+def shared_values(items: Iterable[Item], mark: str) -> Iterator[Token]:
+    """The variables of shared memory, after `mark`, that are given a first value, which CUDA does
+    not have."""
+    inside, depth, name, before = False, 0, Token(Kind.NAME, "", 0), ""
+    for item in items:
+        if not isinstance(item, Token):
+            continue
+        if item.text == mark:
+            inside, depth = True, 0
+        elif inside:
+            if depth == 0 and (item.text == "=" or (item.text, before) == ("{", "]")):
+                yield name
+            depth += (item.text in OPENING) - (item.text in CLOSING)
+            inside = item.text != ";" or depth > 0
+            name = item if depth == 0 and item.kind is Kind.NAME else name
+        before = item.text
 
 
 def pragmas(output: str, source: str) -> list[Found]:
@@ -83,14 +105,17 @@ def pragmas(output: str, source: str) -> list[Found]:
     return found
 
 
-def _placed(output: str, source: str) -> Iterator[Item]:
+def placed(output: str, source: str) -> Iterator[Item]:
     """The items with their lines in `source`; line 0 for those of other files."""
-    own, offset = False, 0
+    own, offset = True, 0
     for item in items_of(scan_tokens(output)):
-        marker = isinstance(item, Line) and not item.name and bool(item.rest)
-        if isinstance(item, Line) and marker and item.rest[0].kind is Kind.NUMBER:
-            # The line after `# 7 "kernel.cu" 2` is line 7.
-            own = len(item.rest) > 1 and item.rest[1].text == f'"{source}"'
+        if isinstance(item, Line) and item.name in ("", "line") and _numbers(item):
+            # The line after `# 7 "kernel.cu" 2`, or `#line 7`, is line 7.
+            own = item.rest[1].text == f'"{source}"' if len(item.rest) > 1 else own
             offset = int(item.rest[0].text) - item.line - 1
             continue
         yield item._replace(line=item.line + offset if own else 0)
+
+
+def _numbers(line: Line) -> bool:
+    return bool(line.rest) and line.rest[0].text.isdecimal()

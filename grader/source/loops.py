@@ -9,10 +9,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
+from grader.source.brackets import CLOSING, OPENING, closing
 from grader.source.directives import items_of
 from grader.source.tokens import Kind, Token, scan_tokens
 
-_OPENING, _CLOSING = frozenset("([{"), frozenset(")]}")
 _Edit = tuple[int, int, str]  # from where to where in the text, and what stands there instead
 
 
@@ -52,14 +52,14 @@ def _count(row: Sequence[Token]) -> str:
     if len(row) == 3 and (row[0].text, row[2].text) == ("(", ")"):
         row = row[1:2]
     alone = len(row) == 1 and row[0].kind in (Kind.NAME, Kind.NUMBER)
-    wrapped = len(row) > 3 and row[0].text == "(" and _partner(row, 0) == len(row) - 1
+    wrapped = len(row) > 3 and row[0].text == "(" and closing(row, 0) == len(row) - 1
     if alone and row[0].text.isdecimal() and row[0].text.lstrip("0") != "1":
         return ""
     return " ".join(token.text for token in row) if alone or wrapped else ""
 
 
 def _of_for(code: Sequence[Token], start: int, call: str) -> Iterator[_Edit]:
-    end = _partner(code, start + 1)
+    end = closing(code, start + 1)
     stops = _stops(code[start + 2 : end])
     if end < len(code) and len(stops) == 2:
         comma = "" if code[end - 1].text == ";" else ", "
@@ -68,14 +68,14 @@ def _of_for(code: Sequence[Token], start: int, call: str) -> Iterator[_Edit]:
 
 def _of_while(code: Sequence[Token], start: int, call: str) -> Iterator[_Edit]:
     """A `for`: in `while (int i = next())` nothing can stand before the condition."""
-    end = _partner(code, start + 1)
+    end = closing(code, start + 1)
     if end < len(code):
         yield code[start].place, code[start + 1].place + 1, "for (;"
         yield code[end].place, code[end].place, "; " + call
 
 
 def _of_do(code: Sequence[Token], start: int, call: str) -> Iterator[_Edit]:
-    head = _partner(code, start + 1) + 2
+    head = closing(code, start + 1) + 2
     if head < len(code) and (code[head - 1].text, code[head].text) == ("while", "("):
         yield code[head].place + 1, code[head].place + 1, call + ", "
 
@@ -91,17 +91,7 @@ def _stops(row: Sequence[Token]) -> list[int]:
     """Which tokens of a loop's head are the `;` between its parts."""
     depth, found = 0, []
     for number, token in enumerate(row):
-        depth += (token.text in _OPENING) - (token.text in _CLOSING)
+        depth += (token.text in OPENING) - (token.text in CLOSING)
         if token.text == ";" and depth == 0:
             found.append(number)
     return found
-
-
-def _partner(row: Sequence[Token], opening: int) -> int:
-    """The number of the mark that closes the one at `opening`; the row's length where none does."""
-    depth = 0
-    for number in range(opening, len(row)):
-        depth += (row[number].text in _OPENING) - (row[number].text in _CLOSING)
-        if depth <= 0:
-            return number if number > opening else len(row)
-    return len(row)

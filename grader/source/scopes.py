@@ -39,12 +39,18 @@ class Launch:
 
 @dataclass
 class Survey:
-    """What `survey` found; `declared` has the names of each declaration without a body."""
+    """What `survey` found; `declared` has the names of each declaration without a body.
+
+    `statements` are the declarations of namespaces that end in a semicolon, `inside` has the tokens
+    of each function's body.
+    """
 
     functions: list[Function] = field(default_factory=list)
     launches: list[Launch] = field(default_factory=list)
     outside: list[Token] = field(default_factory=list)  # names outside of functions
     declared: list[frozenset[str]] = field(default_factory=list)
+    statements: list[list[Token]] = field(default_factory=list)
+    inside: dict[Function, list[Token]] = field(default_factory=dict)
     sound: bool = True
 
 
@@ -110,15 +116,17 @@ class _Walk:
         self._recent.append(token)
         if scope is not Opens.FUNCTION and token.kind is Kind.NAME:
             self.found.outside.append(token)
+        if scope is Opens.FUNCTION and self._function:
+            self.found.inside.setdefault(self._function, []).append(token)
         if token.kind is Kind.MARK and token.text in "{}":
             if token.text == "{":
                 self._open(token, scope)
             else:
                 self._close(token)
         elif scope in (Opens.NAMESPACE, Opens.CLASS):
-            self._declare(token)
+            self._declare(token, scope)
 
-    def _declare(self, token: Token) -> None:
+    def _declare(self, token: Token, scope: Opens) -> None:
         """One more token of a declaration."""
         state = self.state
         if token.kind is Kind.MARK and token.text in ("(", "["):
@@ -128,6 +136,8 @@ class _Walk:
         elif token.text == ";" and state.parentheses == 0:
             if any(word.text == "(" for word in state.head):
                 self.found.declared.append(names_of(state.head))
+            if scope is Opens.NAMESPACE:
+                self.found.statements.append(state.head)
             state.begin()
             return
         elif token.text == ":" and len(state.head) == 1 and state.head[0].text in _ACCESS:

@@ -5,9 +5,10 @@ It is no fault by itself; it explains values that come out wrong.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from functools import lru_cache
 
+from grader.source.brackets import closing
 from grader.source.directives import Item, Line, live
 from grader.source.tokens import Kind, Token
 
@@ -24,8 +25,11 @@ def unshared(text: str) -> tuple[str, int] | None:
     items = tuple(live(text))
     words = {token.text for token in _all_tokens(items)}
     if not words & _CLASSES:
-        for token in _private(item for item in items if isinstance(item, Token)):
-            return token.text, token.line
+        arrays = list(_arrays(item for item in items if isinstance(item, Token)))
+        sizes = {size for _, size, shared in arrays if shared}
+        for name, size, shared in arrays:
+            if not shared and (name.text in _TILES or size in sizes):
+                return name.text, name.line
     return None if "__shared__" in words else ("", 0)
 
 
@@ -34,12 +38,28 @@ def _all_tokens(items: tuple[Item, ...]) -> Iterator[Token]:
         yield from item.rest if isinstance(item, Line) else (item,)
 
 
-def _private(code: Iterator[Token]) -> Iterator[Token]:
-    """The tiles that a statement declares which begins with a type: nothing marks them."""
-    before: tuple[Token, ...] = (Token(Kind.MARK, ";", 0),) * 3
+def _arrays(code: Iterable[Token]) -> Iterator[tuple[Token, str, bool]]:
+    """The arrays that statements declare: name, size as it is written, whether they are shared. Of
+    others only those are told that begin with a type: nothing marks them."""
+    statement: list[Token] = []
     for token in code:
-        start, kind, name = before
-        begins = start.text in (";", "{", "}")
-        if begins and kind.text in _TYPES and name.text in _TILES and token.text == "[":
-            yield name
-        before = (kind, name, token)
+        if token.text not in (";", "{", "}"):
+            statement.append(token)
+            continue
+        shared = any(word.text == "__shared__" for word in statement)
+        if shared or (statement and statement[0].text in _TYPES):
+            yield from ((name, size, shared) for name, size in _declared(statement))
+        statement = []
+
+
+def _declared(statement: list[Token]) -> Iterator[tuple[Token, str]]:
+    """Each name of a declaration that has a size behind it."""
+    for place in range(1, len(statement) - 1):
+        before, name = statement[place - 1 : place + 1]
+        if name.kind is not Kind.NAME or not (before.kind is Kind.NAME or before.text in ",)"):
+            continue
+        end = place + 1
+        while end < len(statement) and statement[end].text == "[":
+            end = closing(statement, end) + 1
+        if end > place + 1:
+            yield name, " ".join(token.text for token in statement[place + 1 : end])

@@ -7,13 +7,17 @@ this course. Code under every condition is looked at.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from grader import settings
-from grader.source.directives import Item, Line, live
+from grader.finding import Finding, Location
+from grader.source import host_variables
+from grader.source.directives import Item, Line, Macros, live
+from grader.source.expanded import shared_values
 from grader.source.inclusion import Found, header
 from grader.source.tokens import Kind, Token
+from grader.verdict import Verdict
 
 if TYPE_CHECKING:
     from grader.submission import Submission
@@ -44,10 +48,33 @@ def first(submission: Submission) -> Found | None:
     """The first slip as (line, kind, facts); None where the compiler's words are the best there
     are.
 
-    Kinds: config_without_header {}, config_misspelt {name}, config_unended {}, config_field {name,
+    Kinds: host_swap {}, shared_first_value {name}, host_variable {name, array}, unroll_macro
+    {name}, config_without_header {}, config_misspelt {name}, config_unended {}, config_field {name,
     nearest, order}, config_order {first, second, order}, brace_open {opened}.
     """
     return next(_slips(tuple(live(submission.text))), None)
+
+
+def reworded(findings: tuple[Finding, ...], submission: Submission) -> tuple[Finding, ...]:
+    """Of a file that does not compile: what the text shows, where it tells more than a compiler."""
+    if not findings or findings[0].kind not in ("compile_error", "compile_gave_up"):
+        return findings
+    slip = first(submission)
+    if slip is None:
+        return findings
+    line, kind, facts = slip
+    places = (Location(submission.name, line, "error"),)
+    facts = {**findings[0].facts, **facts}
+    return (replace(findings[0], kind=kind, facts=facts, locations=places), *findings[1:])
+
+
+def only_for_nvcc(submission: Submission) -> tuple[Finding, ...]:
+    """Why nvcc would refuse a file that the simulator's compilers take."""
+    items = tuple(live(submission.text))
+    return tuple(
+        Finding(Verdict.COMPILE_ERROR, kind, facts, (Location(submission.name, line, "error"),))
+        for line, kind, facts in _host_variable(items, Macros(items))
+    )
 
 
 def _slips(items: tuple[Item, ...]) -> Iterator[Found]:
@@ -55,6 +82,12 @@ def _slips(items: tuple[Item, ...]) -> Iterator[Found]:
     code = [item for item in items if isinstance(item, Token)]
     if any(line.name == "define" and line.rest and line.rest[0].text == _MACRO for line in lines):
         return
+    macros = Macros(items)
+    yield from _host_swap(code)
+    for name in shared_values(code, "__shared__"):
+        yield name.line, "shared_first_value", {"name": name.text}
+    yield from _host_variable(items, macros)
+    yield from _unroll_macro(lines, macros)
     use = _use(code)
     if use is None:
         return
@@ -67,6 +100,28 @@ def _slips(items: tuple[Item, ...]) -> Iterator[Found]:
     yield from _fields(use)
     if use.closed and use.behind != ";":
         yield line, "config_unended", {}
+
+
+def _host_swap(code: list[Token]) -> Iterator[Found]:
+    """`std::swap`, which is no constexpr function in C++17 and so has no device version."""
+    for names in zip(code, code[1:], code[2:], strict=False):
+        if [token.text for token in names] == ["std", "::", "swap"]:
+            yield names[2].line, "host_swap", {}
+
+
+def _host_variable(items: tuple[Item, ...], macros: Macros) -> Iterator[Found]:
+    use = host_variables.first_use(items, macros)
+    if use is not None:
+        yield use.line, "host_variable", {"name": use.name, "array": use.array}
+
+
+def _unroll_macro(lines: list[Line], macros: Macros) -> Iterator[Found]:
+    """`#pragma unroll UF` with a macro UF, which no compiler of CUDA replaces there."""
+    for line in lines:
+        if line.name == "pragma" and line.rest and line.rest[0].text == "unroll":
+            for token in line.rest[1:]:
+                if token.text in macros:
+                    yield line.line, "unroll_macro", {"name": token.text}
 
 
 def _takes_in_header(line: Line) -> bool:

@@ -28,20 +28,29 @@ _NAMED_ONLY = frozenset({";", "=", ",", ")", "}", ">", "*", "&"})
 def mark(text: str) -> str:
     """`text`, the output of a preprocessor, with the other vectors in its unions."""
     pieces, last = [], 0
-    for place in _places(text):
-        pieces += [text[last:place], PLAIN]
-        last = place
+    for place, name, vector in _places(text):
+        pieces += [text[last:place], PLAIN + vector]
+        last = place + len(name)
     return "".join([*pieces, text[last:]])
 
 
-def _places(text: str) -> Iterator[int]:
-    """Where the name of a vector stands inside of a union."""
+def _places(text: str) -> Iterator[tuple[int, str, str]]:
+    """Where a vector is named inside of a union: place, the name there, and the vector's own."""
     inside = _Inside()
+    known = {vector: vector for vector in VECTORS}
+    before: tuple[str, ...] = ("",) * 3
     for item in items_of(scan_tokens(text)):
-        if isinstance(item, Token):
-            inside.follow(item)
-            if inside.bodies and item.kind is Kind.NAME and item.text in VECTORS:
-                yield item.place
+        if not isinstance(item, Token):
+            continue
+        inside.follow(item)
+        if inside.bodies and item.kind is Kind.NAME and item.text in known:
+            yield item.place, item.text, known[item.text]
+        first, name, mark = before
+        if first == "using" and mark == "=" and item.text in known:  # using Vec = float4
+            known[name] = known[item.text]
+        elif name == "typedef" and mark in known and item.kind is Kind.NAME:  # typedef float4 Vec
+            known[item.text] = known[mark]
+        before = (name, mark, item.text)
 
 
 class _Inside:

@@ -8,12 +8,16 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 
-# Comments, strings and characters: nothing in them is code.
-_OPAQUE = re.compile(r"//[^\n]*|/\*.*?(?:\*/|\Z)|\"(?:\\.|[^\"\\\n])*\"|'(?:\\.|[^'\\\n])*'", re.S)
+from grader.device import LaunchConfig
+from grader.source.tokens import Kind, tokens
+
+# Everything but what ends a line, or joins it to the next.
+_PRINTED = re.compile(r"[^\n\\]|\\(?!\s*?\n)")
+_CODE = frozenset({Kind.NAME, Kind.NUMBER, Kind.MARK})
 _DEFINE = re.compile(
-    r"^[ \t]*#[ \t]*define[ \t]+(?P<name>[A-Za-z_]\w*)[ \t]+(?P<value>[^\n]+)", re.M
+    r"^[ \t]*#[ \t]*define[ \t]+(?P<name>[A-Za-z_]\w*)[ \t]+(?P<value>\S[^\n]*)", re.M
 )
 # `constexpr int TILE = 16, PAD = 1;` also with static, inline, const and other integer types.
 _DECLARATION = re.compile(
@@ -22,9 +26,9 @@ _DECLARATION = re.compile(
 )
 _INITIALISED = re.compile(r"\s*(?P<name>[A-Za-z_]\w*)\s*=\s*(?P<value>.*\S)\s*\Z", re.S)
 _NAME = re.compile(r"[A-Za-z_]\w*")
-_INTEGER = re.compile(r"\(?\s*(0[xX][0-9a-fA-F]+|[1-9]\d*|0)[uUlL]*\s*\)?")
+_INTEGER = re.compile(r"\(?\s*(0[xX][0-9a-fA-F']+|[1-9][\d']*|0)[uUlL]*\s*\)?")
 _CONFIG = re.compile(r"\bLAUNCH_CONFIG\s*\(")
-_POSITIONS = ("block_x", "block_y", "tile_m", "tile_n", "tile_k", "dynamic_shared")
+_POSITIONS = tuple(field.name for field in fields(LaunchConfig))
 
 
 @dataclass(frozen=True)
@@ -40,19 +44,26 @@ class Constant:
     def number(self) -> int | None:
         """The value if it is a plain integer."""
         plain = _INTEGER.fullmatch(self.value)
-        return int(plain[1], 0) if plain else None
+        return int(plain[1].replace("'", ""), 0) if plain else None
 
 
 def blanked(text: str) -> str:
     """The text with blanks for comments and literals; every other character keeps its place."""
-    return _OPAQUE.sub(lambda match: re.sub(r"[^\n]", " ", match[0]), text)
+    code = list(_PRINTED.sub(" ", text))
+    for token in tokens(text):
+        end = token.place + len(token.text)
+        if token.kind in _CODE and text[token.place : end] == token.text:
+            code[token.place : end] = token.text
+        elif token.kind is Kind.MARK:  # a digraph: `<%` for a brace
+            code[token.place] = token.text[0]
+    return "".join(code)
 
 
 def constants(text: str) -> tuple[Constant, ...]:
     """The file-scope integer constants and the macros without parameters, in the file's order."""
     code = blanked(text)
     # A macro that goes on in the next line is more than a number.
-    defines = (match for match in _DEFINE.finditer(code) if not match["value"].endswith("\\"))
+    defines = (m for m in _DEFINE.finditer(code) if not m["value"].rstrip().endswith("\\"))
     found = [_defined(match) for match in defines]
     for match in _DECLARATION.finditer(code):
         if _depth(code[: match.start()]) == 0:

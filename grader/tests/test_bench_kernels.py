@@ -342,6 +342,9 @@ def test_a_wrong_submission_fails_with_the_command(
     told = capsys.readouterr().out
     assert "Not measured: the check safe fails: race" in told
     assert f"SUBMISSION={tmp_path}" in told
+    assert cli.main([*words, "--json"]) == cli.FAILED
+    data = json.loads(capsys.readouterr().out)
+    assert (data["exercise"], data["refused"]["verdict"]) == ("02_tiled", "race")
 
 
 def test_all_kernels_are_a_line_each_and_untouched_ones_are_named(

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import shutil
+import subprocess
 import time
 from collections import Counter
 from dataclasses import replace
@@ -9,6 +11,7 @@ from pathlib import Path
 
 import pytest
 
+from grader.caller import make_variable
 from grader.checks import session
 from grader.checks.plan import PRACTICE_SEED, Entry, case_arguments
 from grader.checks.plugin import CheckPlugin
@@ -109,6 +112,12 @@ def test_a_failure_is_shrunk_to_the_smallest_shape() -> None:
     assert shape is not None
     assert shape.k == 9
     assert shape.m * shape.n <= 2
+
+
+def test_a_failure_at_multiples_of_four_is_told_at_a_small_one() -> None:
+    fours = FakeDevice(wrong_at(lambda s: s.n % 4 == s.k % 4 == 0 and ragged(s)))
+    found = check(a_plan(), fours).outcomes
+    assert [o.findings[0].shape for o in found if o.check == "any_shape"] == [Shape(1, 4, 4)]
 
 
 def test_what_the_device_sees_fails_safe_and_skips_nothing() -> None:
@@ -290,6 +299,15 @@ def test_the_command_names_the_submission_and_the_seed_where_they_matter(tmp_pat
     assert case_arguments(practice, own) == ""
     assert case_arguments(graded, theirs) == f"SUBMISSION='{tmp_path}/a folder' SEED=77"
     assert case_arguments(graded, solution) is None
+
+
+@pytest.mark.skipif(shutil.which("make") is None, reason="needs make")
+@pytest.mark.parametrize("name", ["a$b", "it's $$5", "a folder", "$(shell id)"])
+def test_make_takes_the_folder_of_a_command_as_it_is_called(tmp_path: Path, name: str) -> None:
+    (tmp_path / "Makefile").write_text('export SUBMISSION\nt:\n\t@echo "$$SUBMISSION"\n')
+    command = f"make -s -C {tmp_path} t {make_variable('SUBMISSION', name)}"
+    done = subprocess.run(command, shell=True, capture_output=True, text=True, check=True)
+    assert done.stdout == f"{name}\n"
 
 
 def test_a_wrong_answer_is_looked_at_again_with_every_access_followed() -> None:

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import importlib
 import json
 import os
+import re
 import shlex
 import shutil
 import signal
@@ -142,20 +144,31 @@ def test_who_calls_with_make_is_answered_in_its_words(
 
 
 def test_make_is_told_the_device_as_a_variable(monkeypatch: pytest.MonkeyPatch) -> None:
-    choose = 'Next: --kernel "sum<16>", or --solutions --output-format'
+    choose = 'Next: --kernel "sum<16>", --output DIR, or --solutions --output-format'
     assert caller.reworded(choose) == choose
     assert caller.setting("device", "simulator") == "--device simulator"
     monkeypatch.setenv(caller.CALLER, "make")
     assert caller.setting("device", "simulator") == "DEVICE=simulator"
-    told = 'Next: KERNEL="sum<16>", or --solutions --output-format'
+    told = 'Next: KERNEL="sum<16>", OUTPUT=DIR, or --solutions --output-format'
     assert caller.reworded(choose) == told
 
 
-def test_every_verb_has_a_help(capsys: pytest.CaptureFixture[str]) -> None:
+@pytest.mark.parametrize("verb", cli._VERBS)
+def test_every_verb_has_a_help_and_a_function(
+    verb: str, capsys: pytest.CaptureFixture[str]
+) -> None:
     with pytest.raises(SystemExit) as ended:
-        cli.main(["starter", "--help"])
+        cli.main([verb, "--help"])
     assert ended.value.code == 0
-    assert "--force" in capsys.readouterr().out
+    assert f"python -m grader {verb} " in capsys.readouterr().out
+    module, _, name = cli._VERBS[verb].partition(":")
+    assert callable(getattr(importlib.import_module(module), name))
+
+
+def test_no_verb_is_without_a_function(capsys: pytest.CaptureFixture[str]) -> None:
+    assert cli.main([]) == 0
+    told = capsys.readouterr().out
+    assert set(re.findall(r"^    ([a-z-]+)(?:  |$)", told, re.M)) == set(cli._VERBS)
 
 
 @pytest.mark.parametrize("arguments", [("test",), ("doctor",), ("grade", "my folder")])

@@ -204,9 +204,12 @@ def test_an_interrupted_grading_waits_for_no_compiler() -> None:
     asked = Asked(pause_s=30.0)
     surveyor = Surveyor((entries()[0],) * 3, TARGET, NVCC, asked)
     begin_s = time.monotonic()
-    surveyor.stop()
+    with pytest.raises(GraderFault), surveyor:
+        raise GraderFault("too large to follow")
     assert time.monotonic() - begin_s < 10
     assert len(asked.names) <= 1
+    surveyor.results()  # its thread has ended
+    assert time.monotonic() - begin_s < 10
 
 
 def test_an_interrupted_grading_does_not_wait_for_what_does_not_end() -> None:

@@ -173,6 +173,25 @@ def test_swapped_block_indices_are_named(shape: str) -> None:
     assert found.kind == "grid_axes_swapped"
 
 
+@pytest.mark.parametrize("shape", ["16x48x5", "24x64x8"])
+def test_a_tile_whose_rows_and_columns_may_be_swapped_is_asked_for(shape: str) -> None:
+    wide = LaunchConfig(16, 8, 8, 16, 8)
+    swapped = Kernel(
+        writes=lambda r, c, s, g: (
+            (r < -(-s.m // g.tile_m) * g.tile_n) & (c < -(-s.n // g.tile_n) * g.tile_m)
+        )
+    )
+    assert only(explained(swapped, shape, wide)).facts["swapped_tile"]
+    half = Kernel(writes=lambda r, c, s, g: (c % g.tile_n < 8) & (r >= 0))
+    assert "swapped_tile" not in only(explained(half, shape, wide)).facts
+
+
+def test_fractions_that_are_lost_on_the_way_are_told_as_whole_numbers() -> None:
+    kernel = Kernel(result=lambda old, total: np.trunc(total))
+    assert explained(kernel, "9x7x13") == ()
+    assert only(explained(kernel, "9x7x13", inputs="real")).kind == "whole_numbers"
+
+
 @pytest.mark.parametrize("factor", [2.0, -1.0, 0.5, 3.0])
 @pytest.mark.parametrize("inputs", ["exact", "real"])
 def test_a_constant_factor_is_named(factor: float, inputs: str) -> None:

@@ -6,10 +6,10 @@ from pathlib import Path
 
 import pytest
 
-from grader import doctor, machine, toolchain
+from grader import cli, doctor, machine, toolchain
 from grader.doctor import MISSING, OK, OPTIONAL, Item
 from grader.driver import Driver, Gpu
-from grader.finding import GraderFault
+from grader.finding import NOT_YOURS, GraderFault
 from grader.tests.test_toolchain import GCC, compiler_script, nvcc_script
 
 NO_GPU = Driver(problem="no NVIDIA driver")
@@ -21,7 +21,7 @@ def state(items: tuple[Item, ...] | list[Item], name: str) -> str:
 
 
 def test_this_machine_can_grade(capsys: pytest.CaptureFixture[str]) -> None:
-    assert doctor.main(plain=True) == 0
+    assert cli.main(["doctor", "--plain"]) == 0
     shown = capsys.readouterr().out
     assert "C++ compiler: ok: " in shown
     assert "simulator: ok: ran a kernel" in shown
@@ -33,7 +33,7 @@ def test_without_a_compiler_nothing_is_graded_and_the_mend_is_named(
 ) -> None:
     monkeypatch.setenv("PATH", str(tmp_path))
     monkeypatch.delenv("CXX", raising=False)
-    assert doctor.main(plain=True) == 2
+    assert cli.main(["doctor", "--plain"]) == 2
     shown = capsys.readouterr().out
     assert "C++ compiler: missing: No C++ compiler found" in shown
     assert "    Next: " in shown
@@ -79,7 +79,6 @@ def test_without_a_gpu_its_tools_are_optional(monkeypatch: pytest.MonkeyPatch) -
     items = list(doctor._gpu_items(NO_GPU))
     assert state(items, "GPU") == state(items, "nvcc") == OPTIONAL
     assert all(item.mend for item in items if item.name in ("GPU", "nvcc"))
-    assert not any("speed" in item.mend for item in items)
 
 
 def test_with_a_gpu_a_missing_nvcc_is_missing(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -105,11 +104,17 @@ def test_a_missing_gpu_does_not_change_that_the_simulator_works() -> None:
     items = tuple(Item(name, OK, "") for name in doctor.REQUIRED)
     without = (*items, Item("GPU", OPTIONAL, "no NVIDIA driver"))
     assert doctor.simulator_works(without)
-    everything = "This machine grades everything that this version grades"
-    assert doctor.verdict(without).startswith(f"{everything}; a GPU")
+    everything = "This machine grades everything"
+    assert doctor.verdict(without).startswith(f"{everything} but speed (25 of 100 points)")
     assert doctor.verdict((*items, Item("GPU", OK, ""))) == f"{everything}."
 
 
+def test_a_gpu_without_a_calibration_shows_speed_only() -> None:
+    assert doctor._calibration("NVIDIA H200").state == OK
+    unknown = doctor._calibration("NVIDIA of the future")
+    assert (unknown.state, unknown.mend) == (OPTIONAL, "make calibrate")
+
+
 def test_a_fault_is_taken_apart_into_what_happened_and_what_mends_it() -> None:
-    fault = GraderFault(f"nvcc is gone. {toolchain.NOT_YOURS} Next: look for it.")
+    fault = GraderFault(f"nvcc is gone. {NOT_YOURS} Next: look for it.")
     assert doctor._parts(fault) == ("nvcc is gone.", "look for it")

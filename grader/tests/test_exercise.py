@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import pytest
@@ -9,6 +10,7 @@ import pytest
 from grader.exercise import (
     CHECKS,
     LIMITS,
+    NEEDS,
     PROJECT,
     Exercise,
     ExerciseError,
@@ -221,3 +223,13 @@ def test_each_shipped_hint_belongs_to_a_verdict_or_a_kind() -> None:
 
 def test_every_limit_is_used_by_a_shipped_exercise() -> None:
     assert set(LIMITS) == {key for exercise in shipped() for key in exercise.limits}
+
+
+def test_each_check_says_first_what_it_needs() -> None:
+    text = (PROJECT / "tests" / "test_checks.py").read_text()
+    functions = re.split(r"^def test_", text, flags=re.MULTILINE)[1:]
+    said = {
+        function.split("(")[0]: "".join(re.findall(r'subject\.needs\("(\w+)"\)', function))
+        for function in functions
+    }
+    assert list(said.items()) == list(NEEDS.items())

@@ -74,7 +74,8 @@ def record(text: str = "C[1][0] is 0.0, expected 3.0.", file: str = "starter/02_
     for name, checks in (("02_tiled", first), ("04_tuned", second)):
         sums = {key: sum(one[key] for one in checks) for key in ("earned", "points")}
         status = "grader_error" if name == "02_tiled" else "pass"
-        exercises.append({"name": name, "status": status, "checks": checks, **sums})
+        more = {"sha256": "0" * 64, "timing": {}}
+        exercises.append({"name": name, "status": status, "checks": checks, **sums, **more})
     return {
         "schema": "matmul-results/v1",
         "grader": {"version": "1.2", "tree_sha256": "0" * 64},

@@ -165,6 +165,7 @@ RECORD: dict[str, Any] = {
             "earned": 3,
             "points": 3,
             "sha256": "",
+            "timing": {},
             "checks": [
                 {
                     "name": "safe",

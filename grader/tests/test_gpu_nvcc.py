@@ -9,15 +9,17 @@ from pathlib import Path
 
 import pytest
 
-from grader import fence, toolchain
+from grader import fence, toolchain, tree
 from grader.finding import GraderFault, KernelFault
-from grader.gpu import inspection, nvcc, ptx
+from grader.gpu import architectures, inspection, nvcc, ptx
+from grader.settings import PROJECT
 from grader.tests.gpu_samples import EXERCISE, RECURSIVE, kernel, submission
 from grader.toolchain import Nvcc
 from grader.verdict import Verdict
 
 needs_nvcc = pytest.mark.skipif(toolchain.find_nvcc() is None, reason="needs nvcc")
 
+GRADER = PROJECT / "grader"
 TILED = kernel("  C[0] = A[0];")
 
 # Answers as nvcc does; compiles by copying, counts its calls in the file `calls` beside itself.
@@ -98,6 +100,42 @@ def test_a_changed_header_is_compiled_anew(tmp_path: Path, monkeypatch: pytest.M
     assert calls(compiler) == 2
 
 
+@pytest.mark.parametrize("name", ["NVCC_APPEND_FLAGS", "NVCC_PREPEND_FLAGS", "NVCC_CCBIN"])
+def test_what_nvcc_obeys_in_the_environment_is_compiled_anew(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str
+) -> None:
+    compiler = fake_nvcc(tmp_path / "bin")
+    for value in ("", "-maxrregcount=16", ""):
+        monkeypatch.setenv(name, value) if value else monkeypatch.delenv(name, raising=False)
+        nvcc.compile_submission(TILED, compiler, "sm_90", tmp_path / "cache")
+    assert calls(compiler) == 2
+
+
+def test_a_stricter_rule_reaches_what_was_compiled_before(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    rules = tmp_path / "rules"
+    rules.mkdir()
+    keys = set()
+    for text in ("# lenient", "# strict"):
+        (rules / "inspection.py").write_text(text)
+        monkeypatch.setattr(nvcc, "_rules", lambda: tree.digest(rules))
+        keys.add(nvcc.key(TILED, fake_nvcc(tmp_path / "bin"), ()))
+    assert len(keys) == 2
+    monkeypatch.undo()
+    assert nvcc._rules() == tree.digest(GRADER / "source", GRADER / "gpu")
+
+
+def test_the_survey_of_other_flags_is_another_one(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    compiler = fake_nvcc(tmp_path / "bin")
+    for flags in (("-std=c++17",), ("-std=c++17", "-maxrregcount=32")):
+        monkeypatch.setattr(architectures, "_FLAGS", flags)
+        architectures.survey("k", TILED, compiler, ("sm_90",), tmp_path / "cache")
+    assert len(list((tmp_path / "cache").glob("*.json"))) == 2
+
+
 def test_gradings_at_the_same_time_share_the_cache(tmp_path: Path) -> None:
     compiler = fake_nvcc(tmp_path / "bin", "sleep 0.3")
     results: list[nvcc.Compiled] = []
@@ -160,7 +198,7 @@ def test_an_nvcc_that_breaks_at_this_text_alone_blames_the_text(tmp_path: Path) 
 
 def test_a_cache_that_cannot_be_written_is_not_the_students_fault(tmp_path: Path) -> None:
     (tmp_path / "cache").write_text("a file in its place")
-    with pytest.raises(GraderFault, match="cannot write to the cache"):
+    with pytest.raises(GraderFault, match="cache folder .* cannot be written"):
         nvcc.compile_submission(TILED, fake_nvcc(tmp_path / "bin"), "sm_90", tmp_path / "cache")
 
 

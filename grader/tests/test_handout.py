@@ -263,6 +263,18 @@ def test_changed_and_removed_files_are_named_and_restored(copy: Path) -> None:
     assert (copy / "starter/02_tiled.cu").read_text() == "// my work\n"
 
 
+def test_a_copy_inside_another_repository_is_restored_from_its_history(
+    fresh: Path, tmp_path: Path
+) -> None:
+    inner = tmp_path / "outer" / "course"
+    shutil.copytree(fresh, inner, ignore=shutil.ignore_patterns(".git"))
+    git(tmp_path, "init", "--quiet", "outer")
+    commit(tmp_path / "outer")
+    (inner / "README.md").write_text("mine\n")
+    assert update.restore(inner) == ("README.md",)
+    assert manifest.compare(manifest.read(inner), inner).names == ()
+
+
 def test_lost_starters_are_written_anew_in_a_copy_and_work_stays(copy: Path) -> None:
     naive, tiled, padded = (copy / f"starter/{n}.cu" for n in ("01_naive", "02_tiled", "03_padded"))
     handed_out = [path.read_bytes() for path in (naive, tiled)]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import json
+import os
 from collections import Counter
 from collections.abc import Mapping
 from pathlib import Path
@@ -536,6 +537,31 @@ def test_only_one_line_is_shown_when_asked_for() -> None:
     assert "float value = in[row * m + col];" in shown
     assert "out[col * n + row]" not in shown
     assert "Totals" not in shown
+
+
+@pytest.mark.parametrize(
+    ("content", "told"),
+    [(None, "is a pipe"), ("k".encode("utf-16"), "UTF-16"), (b"\xfc", "UTF-8"), (b"", "empty")],
+)
+def test_a_file_of_any_origin_is_read_as_carefully_as_a_submission(
+    tmp_path: Path, content: bytes | None, told: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = tmp_path / "k.cu"
+    if content is None:
+        os.mkfifo(path)
+    else:
+        path.write_bytes(content)
+    assert inspected(str(path), *LAUNCH, "--args", "f32[8] 8")[0] == 2
+    assert told in capsys.readouterr().err
+
+
+def test_a_slip_in_the_frame_is_told_as_the_checks_tell_it(tmp_path: Path) -> None:
+    path = tmp_path / "02_tiled.cu"
+    path.write_text(PADDED.replace(".block_y", ".blok_y").replace("matmul_padded", "matmul_tiled"))
+    for words in (("--exercise", "tiled"), (*LAUNCH, "--args", "f32[8] f32[8] f32[8] 1 1 1")):
+        status, shown = inspected(str(path), *words)
+        assert status == 1
+        assert "Is .block_y meant?" in " ".join(shown.split())
 
 
 ARRAYS = "f32[8] f32[8] 8"

@@ -159,6 +159,16 @@ def test_a_class_is_looked_at_before_anything_is_installed_for_it(project: Path)
     assert done.returncode != 0
 
 
+def test_a_regrade_takes_anew_only_where_that_is_asked_for(project: Path) -> None:
+    (project / "requirements" / "class.txt").touch()
+    words = ("regrade", "STUDENT=ada l", "REASON=an appeal")
+    for given, handed in (((), ""), (("FETCH=1",), "[--fetch]")):
+        done = make(project, *words, *given)
+        assert done.stdout.splitlines()[-1] == (
+            f"[-m][grader][regrade][ada l][--reason][an appeal]{handed}[--output][class]"
+        )
+
+
 def test_make_says_that_it_calls(project: Path) -> None:
     (project / ".venv/bin/python").write_text('#!/bin/sh\necho "$GRADER_WORDS"\n')
     assert make(project, "test").stdout == "make\n"

@@ -65,6 +65,11 @@ EXAMPLES: list[tuple[str, Verdict, Mapping[str, Any]]] = [
     ("nested_too_deep", Verdict.COMPILE_ERROR, {"limit": 256}),
     ("undefined_name", Verdict.COMPILE_ERROR, {"name": "scaled(float)"}),
     ("runs_before", Verdict.COMPILE_ERROR, {}),
+    ("host_swap", Verdict.COMPILE_ERROR, {}),
+    ("shared_first_value", Verdict.COMPILE_ERROR, {"name": "As"}),
+    ("host_variable", Verdict.COMPILE_ERROR, {"name": "tile", "array": False}),
+    ("host_variable", Verdict.COMPILE_ERROR, {"name": "steps", "array": True}),
+    ("unroll_macro", Verdict.COMPILE_ERROR, {"name": "UF"}),
     ("missing_kernel", Verdict.MISSING_KERNEL, {"kernel": "matmul_tiled", "found": ["matmul", "mm"]}),
     ("missing_kernel", Verdict.MISSING_KERNEL, {"kernel": "matmul_tiled", "found": []}),
     ("missing_config", Verdict.MISSING_KERNEL, {}),
@@ -120,10 +125,13 @@ EXAMPLES: list[tuple[str, Verdict, Mapping[str, Any]]] = [
     ("device_variables", Verdict.REJECTED, {"bytes": 4 << 20, "limit": 1 << 20}),
     ("global_access", Verdict.OUT_OF_BOUNDS, {**GLOBAL, "access": "read", "index": 70}),
     ("global_access", Verdict.OUT_OF_BOUNDS, {**GLOBAL, "access": "read", "index": 68, "col": 0, "k": 4}),
+    ("global_access", Verdict.OUT_OF_BOUNDS, {**GLOBAL, "access": "read", "index": 66, "row": 16, "col": 2, "bytes": 16}),
     ("global_access", Verdict.OUT_OF_BOUNDS, {**GLOBAL, "access": "write", "index": -1, "row": -1, "col": -1}),
     ("shared_access", Verdict.OUT_OF_BOUNDS, {"access": "write", "variable": "As", "index": [16, 0], "bytes_past": 4, "dims": [16, 16], **WHO}),
     ("shared_access", Verdict.OUT_OF_BOUNDS, {"access": "read", "variable": "As", "index": [-1, 15], "bytes_past": -4, "dims": [16, 16], **WHO}),
     ("shared_access", Verdict.OUT_OF_BOUNDS, {"access": "read", "variable": "shared memory", "index": [], "bytes_past": 0, "dims": [], **WHO}),
+    ("shared_access", Verdict.OUT_OF_BOUNDS, {"access": "write", "variable": "dynamic shared memory", "index": [], "bytes_past": 0, "dims": [], "dynamic_bytes": 0, **WHO}),
+    ("shared_access", Verdict.OUT_OF_BOUNDS, {"access": "write", "variable": "dynamic shared memory", "index": [128], "bytes_past": 0, "dims": [128], "dynamic_bytes": 512, **WHO}),
     ("register_array", Verdict.OUT_OF_BOUNDS, {"index": 8, "type": "float [8]", "variable": "sum", "length": 8, **WHO}),
     ("register_array", Verdict.OUT_OF_BOUNDS, {"index": 8, "type": "float [8]", **WHO}),
     ("foreign_local", Verdict.OUT_OF_BOUNDS, {"access": "read", "other": [3, 0], **WHO}),
@@ -144,6 +152,7 @@ EXAMPLES: list[tuple[str, Verdict, Mapping[str, Any]]] = [
     ("repeated_store", Verdict.RACE, {**RACE, "name": "C", "index": [16, 8], "space": "global", "access": "write", "other_access": "write", "other_block": [0, 0]}),
     ("race", Verdict.RACE, {**RACE, "same_warp": True, "other": [1, 0]}),
     ("race", Verdict.RACE, {**RACE, "asynchronous": True, "access": "read", "other_access": "write"}),
+    ("race", Verdict.RACE, {**RACE, "asynchronous": True, "overwriting": True, "access": "read", "other_access": "write"}),
     ("race", Verdict.RACE, {**RACE, "name": "C", "index": [16, 8], "space": "global", "other_block": [0, 0], "other_access": "write"}),
     ("race", Verdict.RACE, {**RACE, "name": "C", "index": [16, 8], "space": "global", "other_access": "write"}),
     ("unset_shared", Verdict.UNINITIALISED, {"name": "As", "index": [0, 3], **WHO}),
@@ -171,6 +180,7 @@ EXAMPLES: list[tuple[str, Verdict, Mapping[str, Any]]] = [
     ("unwritten_last_corner", Verdict.WRONG_ANSWER, TAIL),
     ("unwritten_blocks", Verdict.WRONG_ANSWER, {**ELEMENT, "blocks": 3, "of_blocks": 4}),
     ("unwritten_places", Verdict.WRONG_ANSWER, {**ELEMENT, "places": 32, "of_places": 64}),
+    ("unwritten_places", Verdict.WRONG_ANSWER, {**ELEMENT, "places": 32, "of_places": 64, "swapped_tile": True}),
     ("unwritten_somewhere", Verdict.WRONG_ANSWER, ELEMENT),
     ("grid_axes_swapped", Verdict.WRONG_ANSWER, {**ELEMENT, "grid": [2, 3]}),
     ("swapped_parameters", Verdict.WRONG_ANSWER, {**ELEMENT, "order": ["M", "K", "N"]}),
@@ -186,6 +196,7 @@ EXAMPLES: list[tuple[str, Verdict, Mapping[str, Any]]] = [
     ("all_alike", Verdict.WRONG_ANSWER, {**ELEMENT, "lines": "rows", "index": "row"}),
     ("all_zero", Verdict.WRONG_ANSWER, {**ELEMENT, "k": 3, "tile_k": 16}),
     ("all_zero", Verdict.WRONG_ANSWER, {**ELEMENT, "k": 32, "tile_k": 16}),
+    ("whole_numbers", Verdict.WRONG_ANSWER, ELEMENT),
     ("k_tail_dropped", Verdict.WRONG_ANSWER, {**ELEMENT, "used": 16, "k": 17}),
     ("last_k_tile_missing", Verdict.WRONG_ANSWER, {**ELEMENT, "used": 16, "k": 32}),
     ("last_k_missing", Verdict.WRONG_ANSWER, {**ELEMENT, "used": 1, "k": 2}),
@@ -206,7 +217,7 @@ EXAMPLES: list[tuple[str, Verdict, Mapping[str, Any]]] = [
     ("accumulates_into_c", Verdict.WRONG_ANSWER, {**ELEMENT, "got": "NaN"}),
     ("accumulates_into_c", Verdict.WRONG_ANSWER, {**ELEMENT, "got": 1027.5, "offset": 1024.5}),
     ("shared_memory_unset", Verdict.WRONG_ANSWER, {**ELEMENT, "got": "NaN"}),
-    ("unset_variable", Verdict.UNINITIALISED, {**ELEMENT, "got": -1.6947395e38}),
+    ("unset_variable", Verdict.UNINITIALISED, {**ELEMENT, "got": "NaN"}),
     ("nan_everywhere", Verdict.WRONG_ANSWER, {**ELEMENT, "got": "NaN", "k": 17, "tile_k": 16}),
     ("reads_past_end", Verdict.WRONG_ANSWER, {**ELEMENT, "got": "NaN", "operand": "A or B", "k": 16, "tile_k": 16}),
     ("nan_somewhere", Verdict.WRONG_ANSWER, {**ELEMENT, "got": "NaN"}),
@@ -230,6 +241,7 @@ EXAMPLES: list[tuple[str, Verdict, Mapping[str, Any]]] = [
     ("too_much_traffic", Verdict.TOO_MUCH_TRAFFIC, {"name": "B", "access": "load", "words": 46081, "allowed": 46080, "ratio": 46081 / 46080, "tile_m": 16, "tile_n": 8}),
     ("few_lanes", Verdict.UNCOALESCED, {"name": "A", "access": "load", "ratio": 8.0, "sectors_per_request": 1.0, "ideal": 1.0, "words_per_request": 1.0}),
     ("few_lanes", Verdict.UNCOALESCED, {"name": "C", "access": "store", "ratio": 2.6666, "sectors_per_request": 1.0, "ideal": 1.0, "words_per_request": 3.0}),
+    ("variable_traffic", Verdict.TOO_MUCH_TRAFFIC, {"name": "As", "access": "load", "words": 1720320, "allowed": 116480}),
     ("unnamed_depth", Verdict.TOO_MUCH_TRAFFIC, {"name": "A", "access": "load", "words": 12288, "allowed": 10176, "ratio": 1.2075, "tile_m": 16, "tile_n": 16}),
     ("shared_wavefronts", Verdict.TOO_MUCH_TRAFFIC, {"name": "As", "access": "load", "wavefronts": 104.125, "limit": 4.0}),
     ("tile_too_small", Verdict.TOO_MUCH_TRAFFIC, {"tile_m": 16, "tile_n": 4, "least_m": 8, "least_n": 8}),
@@ -332,6 +344,21 @@ def test_a_tail_is_told_as_fact_place_and_question() -> None:
 )
 def test_a_race_names_both_parties_and_what_is_missing(facts: Mapping[str, Any], text: str) -> None:
     assert describe(finding("race", Verdict.RACE, {**RACE, **facts}), exercise()).text == text
+
+
+def test_a_vector_that_ends_outside_is_told_with_its_width() -> None:
+    facts = {**GLOBAL, "access": "read", "index": 66, "row": 16, "col": 2, "bytes": 16}
+    text = describe(finding("global_access", Verdict.OUT_OF_BOUNDS, facts), exercise()).text
+    assert "reads 16 bytes at once from A[16][2]" in text
+    assert "ends after 2 of these 4 elements" in text
+
+
+def test_dynamic_shared_memory_is_told_with_the_bytes_that_were_asked_for() -> None:
+    place = {"variable": "dynamic shared memory", "index": [128], "bytes_past": 0, "dims": [128]}
+    facts = {"access": "write", **place, "dynamic_bytes": 512, **WHO}
+    message = describe(finding("shared_access", Verdict.OUT_OF_BOUNDS, facts), exercise())
+    assert ".dynamic_shared to 512 bytes" in message.text
+    assert "a float has 4" in message.hint
 
 
 def test_waste_is_told_in_numbers_and_what_they_mean() -> None:

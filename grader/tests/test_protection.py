@@ -95,6 +95,16 @@ def test_taking_a_submission_takes_its_files_and_the_note(copy: Path, tmp_path: 
     assert taking.read_note(tmp_path / "taken") == protection.note(("Makefile",))
 
 
+def test_a_link_is_taken_for_what_it_leads_to_and_a_wrong_name_is_told(
+    copy: Path, tmp_path: Path
+) -> None:
+    (tmp_path / "link").symlink_to(copy)
+    assert take(tmp_path / "link", tmp_path / "taken") == 0
+    assert (tmp_path / "taken" / "starter" / "01_naive.cu").is_file()
+    with pytest.raises(GraderFault, match="is not there. Next: name a folder or a zip"):
+        take(tmp_path / "lnik", tmp_path / "nothing")
+
+
 def test_taking_nothing_is_no_error_but_what_cannot_be_read_is(copy: Path, tmp_path: Path) -> None:
     (copy / "starter" / "01_naive.cu").unlink()
     assert take(copy, tmp_path / "nothing") == 0

@@ -251,8 +251,33 @@ def test_the_fingerprint_covers_what_decides_a_score_and_nothing_else(tmp_path: 
     assert write("grader/__pycache__/score.pyc") == first
     assert write("grader/tests/test_score.py") == first
     assert write("starter/01_naive.cu") == first
+    for stray in (".DS_Store", "score.py~", ".score.py.swp", "._score.py", "tags", ".x/score.py"):
+        assert write(f"grader/{stray}") == first
     assert len({first, write("tests/test_checks.py"), write("exercises/1/exercise.toml")}) == 3
     assert write("grader/score.py", "y") != first
+    assert write("grader/simulator/include/algorithm") != write("grader/score.py")
+
+
+def test_a_deadline_that_is_moved_changes_no_fingerprint(tmp_path: Path) -> None:
+    def write(text: str) -> str:
+        (tmp_path / "course.toml").write_text(text)
+        return tree_sha256(tmp_path)
+
+    first = write('target_gpu = "H200"\n')
+    deadline = "[deadline]\ntime = 2026-12-18T23:59:00Z\n"
+    assert write(f'target_gpu = "H200"\n{deadline}') == first
+    assert write(f'target_gpu = "A100"\n{deadline}') != first
+    assert write("target_gpu = ") != first
+
+
+def test_a_copy_below_a_hidden_folder_has_a_fingerprint_of_its_files(tmp_path: Path) -> None:
+    hashes = set()
+    for name in (".cache", "plain"):
+        path = tmp_path / name / "grader" / "score.py"
+        path.parent.mkdir(parents=True)
+        path.write_text("x")
+        hashes.add(tree_sha256(tmp_path / name))
+    assert len(hashes) == 1
 
 
 def test_the_fingerprint_of_this_copy_is_a_hash() -> None:

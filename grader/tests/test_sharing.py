@@ -25,6 +25,8 @@ PRIVATE = "void f() {\n    float As[8][8];\n    __shared__ float Bs[8][8];\n}"
     ("text", "found"),
     [
         (PRIVATE, ("As", 2)),
+        ("void f() {\n float Mds[T][T];\n __shared__ float Nds[T][T]; }", ("Mds", 2)),
+        ("void f() { float sum[M][N], x[K];\n __shared__ float Mds[K][M], Nds[K][N]; }", None),
         ("void f() { int n;\n float4 Bs[8]; }", ("Bs", 2)),
         ("void f() { float sum[8]; }", ("", 0)),
         ("void f() { __shared__ float As[8][8], Bs[8][8]; }", None),
@@ -34,7 +36,7 @@ PRIVATE = "void f() {\n    float As[8][8];\n    __shared__ float Bs[8][8];\n}"
         ("void f() { extern __shared__ float all[]; float *As = all; As[0] = 1; }", None),
     ],
 )
-def test_only_a_plain_array_named_like_a_tile_counts(
+def test_a_plain_array_named_like_a_tile_or_as_large_as_a_shared_one_counts(
     text: str, found: tuple[str, int] | None
 ) -> None:
     assert unshared(text) == found

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 import pytest
 
 from grader.checks.probing import probe_large
+from grader.device import Run
 from grader.problems.matmul import Shape
 from grader.tests.simulated import (
     BODY_LINE,
@@ -116,6 +119,65 @@ def test_an_index_past_a_register_array_is_found(family: str) -> None:
     assert found.facts["index"] == 4
     assert found.facts["variable"] == "acc"
     assert found.locations[0].line == BODY_LINE
+
+
+OBJECTS = (
+    "struct Strip { float v[16]; };\n"
+    "struct Pair { float left[16][16], right[16][16]; };\n"
+    "#define OF(array, k) array[k]\n#define ROW As[ty]\n"
+)
+VARIABLES = (
+    SHARED + "    __shared__ Pair pair;\n    float own[16] = {}; Strip strip = {};\n"
+    "    As[ty][tx] = Bs[ty][tx] = pair.left[ty][tx] = pair.right[ty][tx] = tx; __syncthreads();\n"
+    "    float (&mine)[16] = own; auto &row_of_a = As[ty]; auto rows = As; auto at = &own;\n"
+)
+LOOPS = pytest.mark.parametrize(
+    "loop", ["for (int k = 0; k < 17; ++k)", '_Pragma("unroll 1") for (int k = 0; k < 17; ++k)']
+)
+
+
+def summed(family: str, loop: str, indices: Iterable[str]) -> Run:
+    lines = "".join(f"        s += {index};\n" for index in indices)
+    body = f"{VARIABLES}    float s = 0;\n    {loop} {{\n{lines}    }}\n"
+    return run(family, f"{body}    if (s == 12345.0f) C[0] = s;", before=OBJECTS)
+
+
+@both_compilers
+@LOOPS
+def test_an_index_past_a_thread_s_own_array_is_found_beside_shared_ones(
+    family: str, loop: str
+) -> None:
+    named = {
+        "own[k] * As[0][k]": "own",
+        "As[ty][k % 16] * mine[k]": "own",
+        "/* \u00e4\u2028\f */\t own[k] + As[ty][tx]": "own",
+        "As[ty][tx] + (*at)[k]": "own",
+        "As[ty][tx] + strip.v[k]": "strip.v",
+        "As[0][tx * 3] + OF(own, k)": "own",
+    }
+    found = summed(family, loop, named).findings
+    assert {one.kind for one in found} == {"register_array"}
+    assert [one.facts["index"] for one in found] == [16] * len(named)
+    lines = [one.locations[0].line for one in found]
+    assert lines == list(range(lines[0], lines[0] + len(named)))
+    assert [one.facts["variable"] for one in found] == list(named.values())
+
+
+@both_compilers
+@LOOPS
+def test_flat_indexing_is_no_fault_beside_a_thread_s_own_arrays(family: str, loop: str) -> None:
+    harmless = [
+        "As[0][ty * 16 + k % 16] * own[k % 16]",
+        "own[k % 16] * As\n        [0][k + 32]",
+        "own[int(As[0][k]) % 16] * row_of_a[k % 16]",
+        "row_of_a[tx - ty] * own[0]",
+        "rows[0][ty * 16 + tx] * own[0]",
+        "OF(As[0], k) * own[0]",
+        "(ROW[tx - ty] + Bs[0][40]) * own[0]",
+        "pair.left[0][ty * 16 + tx] * own[0]",
+        "strip.v[k % 16] * (pair.left[1])[ty + tx]",
+    ]
+    assert summed(family, loop, harmless).findings == ()
 
 
 @both_compilers

@@ -87,6 +87,23 @@ def test_every_spelling_of_a_shared_array_works(family: str, declaration: str) -
         "    if (std::min(M, N) != min(M, N) || sqrtf(4.0f) != 2.0f) __trap();",
         "    if (__float_as_int(1.0f) != 0x3f800000 || __int_as_float(0x3f800000) != 1) __trap();",
         "    long long begin = clock64(); if (clock64() <= begin) __trap();",
+        "    if (ceil(7 / 2) != 3.0 || sqrt(16) != 4.0 || pow(2, 3u) != 8.0 || fabs(-2) != 2.0"
+        " || std::floor(N) != N || fmax(1.5f, 2) != 2.0 || fmax(1.5f, 0.5) != 1.5) __trap();",
+        "    static_assert(sizeof(ceil(1)) == 8 && sizeof(ceil(1.0f)) == 4 && sizeof(pow(2.0f, 2))"
+        ' == 8 && sizeof(max(1.0f, 2.0)) == 8, ""); if (lroundf(2.5f) != 3) __trap();',
+        "    if (std::max({1, N, 3}) < N) __trap(); int n = 0; for (int i : {1, 2}) n += i;"
+        " assert(n == 3 && INT_MAX > N && M_PI < 4); uint64_t w = UINT64_MAX; (void)w;",
+        "    dim3 t = threadIdx, b(blockIdx); uint3 u = blockDim; auto f = [](dim3 i) {"
+        " return i.x; }; if (f(threadIdx) != t.x || u.y != 16 || b.x != blockIdx.x) __trap();",
+        "    if (__reduce_add_sync(~0u, tx) != 240 || __reduce_max_sync(~0u, tx) != 15"
+        " || __reduce_min_sync(~0u, tx) != 0 || __reduce_or_sync(~0u, 1u << tx) != 0xffffu)"
+        " __trap();"
+        " if (__match_any_sync(~0u, tx) != 0x10001u << tx) __trap();",
+        "    using namespace cooperative_groups; thread_block block = this_thread_block();"
+        " thread_block_tile<8> eight = tiled_partition<8>(block); thread_group any = eight;"
+        " thread_group four = tiled_partition(block, 4), all = block; any.sync(); all.sync();"
+        " if (any.size() != 8 || four.thread_rank() != tx % 4 || all.size() != 256"
+        " || this_grid().num_blocks() != gridDim.x * gridDim.y) __trap();",
         "#pragma unroll\n    for (int i = 0; i < 4; ++i) if (i > M) return;",
         "    uint i = 0; size_t j = sizeof(float4); int32_t k = INT32_MAX; (void)(i + j + k);",
         "    namespace cg = cooperative_groups; cg::thread_block block = cg::this_thread_block();"
@@ -169,6 +186,7 @@ def test_the_library_for_types_and_limits_says_what_the_standard_says(family: st
 
 
 UNION = "union Quad { float4 v; float f[4]; };\n"
+UNION += "using Vec = float4; typedef Vec Four; union Named { Four v; float f[4]; };\n"
 FOUR = "make_float4(1.0f, 2.0f, 3.0f, 4.0f)"
 
 
@@ -188,6 +206,8 @@ FOUR = "make_float4(1.0f, 2.0f, 3.0f, 4.0f)"
         "union { float2 half[2]; float f[4]; } a, b; a.half[1] = make_float2(5.0f, 6.0f); b = a;"
         " if (b.f[3] != 6.0f) __trap();",
         "union { float4 v = {1.0f, 2.0f}; float f[4]; } a; auto b = a; if (b.f[1] != 2) __trap();",
+        "Quad a, b; a.v = {1, 2, 3, 4}; b.v = {5}; a.v = b.v; if (a.f[0] != 5.0f) __trap();",
+        f"Named a; a.v = {FOUR}; Named b = a; if (b.f[2] != 3.0f) __trap();",
         f"__shared__ Quad tile[4]; if (tx + ty == 0) tile[1].v = {FOUR}; __syncthreads();"
         " Quad a = tile[1]; if (a.f[3] != 4.0f) __trap();",
     ],
@@ -196,6 +216,30 @@ def test_a_union_of_a_vector_and_its_elements_can_be_copied(family: str, body: s
     result = run(family, f"    {body}", before=UNION)
     assert result.findings == ()
     assert result.images
+
+
+@both_compilers
+@pytest.mark.parametrize(
+    "body",
+    [
+        f"Quad a; a.v = {FOUR}; float4 v = tx > M ? a.v : {FOUR}; if (v.w != 4.0f) __trap();",
+        "auto first = [](auto a, decltype(a) *b) { return a.x + b->x; };"
+        f" Quad a; a.v = {FOUR}; float4 v = a.v; if (first(a.v, &v) != 2.0f) __trap();",
+    ],
+)
+def test_what_a_union_keeps_from_working_is_not_graded(family: str, body: str) -> None:
+    built = build(family, UNION + PRELUDE + f"    {body}" + FINISH)
+    assert built.findings == ()
+    assert "union" in built.unsupported
+
+
+@both_compilers
+def test_an_error_at_a_unions_vector_speaks_of_the_vector(family: str) -> None:
+    text = UNION + PRELUDE + "    Quad a = {}; int *p = &a.v; (void)p;" + FINISH
+    (found,) = build(family, text).findings
+    assert found.locations[0].line == BODY_LINE + 2
+    assert "float4" in found.facts["message"]
+    assert "sim_" not in found.facts["message"]
 
 
 @both_compilers
@@ -218,6 +262,13 @@ def test_only_the_members_of_unions_change() -> None:
     inner = "union __attribute__((aligned(16))) Quad { struct { NAME lo, hi; } s; NAME v; };"
     text = '# 1 "kernel.cu"\n' + plain + inner + " float4 b;"
     assert unions.mark(text.replace("NAME", "float4")) == text.replace("NAME", "sim_plain_float4")
+
+
+def test_the_members_of_unions_change_under_other_names_too() -> None:
+    names = "using Vec = float4; typedef Vec Four; Four c; "
+    text = names + "union Quad { Four v; int4 i; float f[4]; };"
+    marked = names + "union Quad { sim_plain_float4 v; sim_plain_int4 i; float f[4]; };"
+    assert unions.mark(text) == marked
 
 
 @both_compilers

@@ -214,6 +214,28 @@ def test_a_copy_into_a_stage_that_others_still_read_is_found(family: str) -> Non
 
 
 @both_compilers
+def test_a_copy_that_begins_before_others_have_read_is_told_apart_from_one_not_waited_for(
+    family: str,
+) -> None:
+    body = (
+        ME + "    __shared__ float stage[256];\n"
+        "    stage[me] = A[0];\n"
+        "    __syncthreads();\n"
+        "    __pipeline_memcpy_async(&stage[me], A, 4);\n"
+        "    __pipeline_commit();\n"
+        "    float value = 0.0f;\n"
+        "    EARLY __syncthreads(); LATE\n"
+        "    __pipeline_wait_prior(0);\n"
+        "    if (value == 12345.0f) return;"
+    )
+    load = "value = stage[me ^ 32];"
+    for place, other, overwriting in (("EARLY", "LATE", True), ("LATE", "EARLY", False)):
+        run = watched(family, body.replace(place, load).replace(other, ""), before=PIPELINE)
+        found = the(run, name="stage", access="read")
+        assert (found.facts["asynchronous"], found.facts["overwriting"]) == (True, overwriting)
+
+
+@both_compilers
 def test_two_threads_that_write_one_element_of_c_race(family: str) -> None:
     body = "    if (row < M) C[row * N] = (float)tx;  // store\n}\n"
     found = the(watched(family, body, ONE_BLOCK))

@@ -8,7 +8,6 @@ from typing import Any
 
 import pytest
 
-from grader.checks import build
 from grader.exercise import PROJECT
 from grader.finding import Finding
 from grader.messages import say
@@ -34,7 +33,11 @@ def submission(text: str) -> Submission:
         ("8);", "8)", 7, "config_unended", {}),
         (".block_x", ".blockx", 7, "config_field", {"name": "blockx", "nearest": "block_x"}),
         (".block_y", ".tile_k", 7, "config_order", {"first": "tile_m", "second": "tile_k"}),
+        ("if (A)", "\n#define TWO 2\n#pragma unroll TWO\n", 5, "unroll_macro", {"name": "TWO"}),
         ("    }\n}\n", "    }\n", 2, "brace_open", {"opened": 2, "config": 6}),
+        ("if (A)", "std::swap(A, A);", 3, "host_swap", {}),
+        ("if (A)", "__shared__ int n = 0;", 3, "shared_first_value", {"name": "n"}),
+        ("if (A)", "__shared__ int n[2], m[2]{};", 3, "shared_first_value", {"name": "m"}),
     ],
 )
 def test_a_slip_is_found_with_its_line(
@@ -54,6 +57,8 @@ def test_a_slip_is_found_with_its_line(
         "#define LAUNCH_CONFIG(x)\nLAUNCH_CONFIG(.y = 1)",
         KERNEL,
         WHOLE.replace("if (A) {", "#if X\n if (A) {\n#else\n {\n#endif\n"),
+        WHOLE.replace("if (A)", "__shared__ struct { int a = 1; } s[N == 2]; if (A)"),
+        WHOLE.replace("if (A)", "extern __shared__ int n[]; int m = n[0], swap = m; if (A)"),
         "",
     ],
 )
@@ -69,10 +74,22 @@ def test_a_starter_has_no_slip(path: Path) -> None:
 def test_only_a_file_that_does_not_compile_is_looked_at() -> None:
     file = submission(WHOLE.replace("8);", "8)"))
     failed = Finding(Verdict.COMPILE_ERROR, "compile_error", {"compiler": "g++", "message": "x"})
-    assert build.reworded((failed,), file)[0].kind == "config_unended"
+    assert slips.reworded((failed,), file)[0].kind == "config_unended"
     other = dataclasses.replace(failed, verdict=Verdict.WRONG_SIGNATURE, kind="wrong_signature")
-    assert build.reworded((other,), file) == (other,)
-    assert build.reworded((), file) == ()
+    assert slips.reworded((other,), file) == (other,)
+    assert slips.reworded((), file) == ()
+
+
+def test_what_only_nvcc_refuses_is_told_in_the_same_words_without_it() -> None:
+    file = submission(
+        WHOLE.replace("__global__", "int two = 2;\n__global__").replace("if (A)", "if (A[two])")
+    )
+    (alone,) = slips.only_for_nvcc(file)
+    failed = Finding(Verdict.COMPILE_ERROR, "compile_error", {"compiler": "nvcc", "message": "x"})
+    (worded,) = slips.reworded((failed,), file)
+    assert (alone.kind, alone.locations) == (worded.kind, worded.locations)
+    assert say(alone) == say(worded)
+    assert "two" in say(alone)
 
 
 def test_the_fields_are_those_of_the_contract() -> None:

@@ -55,8 +55,27 @@ def test_the_profile_gives_each_job_one_gpu_and_a_grading_the_time_it_may_take(
 
 
 def test_jobs_on_the_command_line_go_before_the_profiles() -> None:
-    assert command._where(None, PROFILE) == ["--profile", str(PROFILE)]
-    assert command._where(7, PROFILE)[2:] == ["--jobs", "7"]
+    assert command._where(None, PROFILE, "gpu") == ["--profile", str(PROFILE)]
+    assert command._where(7, PROFILE, "gpu")[2:] == ["--jobs", "7"]
+
+
+@pytest.mark.parametrize(
+    "usable, gpus, device, jobs",
+    [
+        (32, 2, "gpu", 8),
+        (32, 2, "simulator", 16),
+        (6, 2, "gpu", 3),
+        (32, 0, "auto", 16),
+        (1, 0, "auto", 1),
+    ],
+)
+def test_without_a_number_cores_and_gpus_decide_how_many_are_graded_at_once(
+    monkeypatch: pytest.MonkeyPatch, usable: int, gpus: int, device: str, jobs: int
+) -> None:
+    monkeypatch.setattr("grader.cores.usable", lambda: usable)
+    monkeypatch.setattr(command, "find_driver", lambda: Driver(gpus=TWO.gpus[:gpus]))
+    assert command.at_once(device) == jobs
+    assert command._where(None, None, device)[:2] == ["--cores", str(jobs)]
 
 
 def test_a_folder_that_is_no_profile_is_refused_before_anything_runs(

@@ -274,3 +274,20 @@ def test_any_other_change_changes_a_fingerprint(old: str, new: str) -> None:
 def test_fingerprints_written_by_earlier_versions_still_hold() -> None:
     # Were this to change, every starter that students hold would no longer be known.
     assert fingerprint(SOURCE) == "efa5f98b17a473c307244db2ac29b94a5838d6d4a05337928107044499d22cea"
+
+
+@pytest.mark.parametrize("break_", ["\f", "\v", "\x1c", "\x85", "\u2028", "\u2029"])
+def test_only_a_newline_ends_a_line_and_comments_name_nothing_as_for_compilers(
+    tmp_path: Path, break_: str
+) -> None:
+    path = place(tmp_path, f"// LAUNCH_CONFIG{break_}here\nLAUNCH_CONFIG\n".encode())
+    submission = read(path, NAIVE, tmp_path)
+    assert submission.lines == (f"// LAUNCH_CONFIG{break_}here", "LAUNCH_CONFIG")
+    assert [one.line for one in submission.place_of("LAUNCH_CONFIG")] == [2]
+    assert submission.place_of("LAUNCH_BOUNDS") == ()
+
+
+def test_nobody_counts_the_lines_of_a_submission_otherwise() -> None:
+    modules = [path for path in (PROJECT / "grader").rglob("*.py") if "tests" not in path.parts]
+    counting = [path.name for path in modules if ".text.splitlines(" in path.read_text("utf-8")]
+    assert counting == []

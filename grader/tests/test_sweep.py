@@ -94,6 +94,29 @@ def test_comments_and_literals_are_blank_and_keep_their_places() -> None:
     assert code.index("TILE = 16") == FILE.index("TILE = 16")
 
 
+@pytest.mark.parametrize(
+    "before",
+    [
+        "constexpr int A = 1'024;  // it's the depth",
+        """constexpr int A = 1024;  // a "quote""",
+        """#define TEXT R"x(" constexpr int B = 7;)x"\nconstexpr int A = 0x400;""",
+        "struct S <% int x; %>; constexpr int A = 1'0'2'4;",
+    ],
+)
+def test_quotes_hide_no_code_that_follows_them(before: str) -> None:
+    text = f"{before}\nconstexpr int B = 2;  // don't\nconstexpr int C = 3;\n"
+    assert {one.name: one.number for one in constants(text)} == {"A": 1024, "B": 2, "C": 3}
+    changed = override(text, {"A": 512, "B": 5})
+    assert constants(changed)[0].number == 512
+    assert changed.endswith("constexpr int B = 5;  // don't\nconstexpr int C = 3;\n")
+
+
+def test_a_macro_that_goes_on_in_the_next_line_is_left_alone() -> None:
+    assert (
+        constants("#define A 1 \\\n    + 2\n#define B 1 \\  \n + 2\n#define C 3\n")[0].name == "C"
+    )
+
+
 def test_the_tile_comes_from_the_plain_numbers_behind_launch_config() -> None:
     assert [one.name for one in tile_constants(FILE)] == ["TILE", "STEPS"]
     by_position = "constexpr int T = 8;\nLAUNCH_CONFIG(32, 8, T, (2 * T), 1);\n"

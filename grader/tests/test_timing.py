@@ -17,7 +17,7 @@ from grader.timing.measurement import PAUSES_S, cublas_seconds
 from grader.timing.rule import StoppingRule
 from grader.timing.sample import Contestant, Sample
 from grader.timing.session import Session
-from grader.timing.shapes import Kind, largest, shape_of, whole_tiles
+from grader.timing.shapes import Kind, largest, shape_of
 from grader.timing.statistics import jitter, median_interval
 from grader.verdict import Verdict
 
@@ -277,4 +277,4 @@ def test_a_size_is_chosen_by_the_baselines_time_and_by_memory() -> None:
 
 def test_whole_tiles_enclose_a_shape_that_the_tile_does_not_divide() -> None:
     config = replace(CONFIG, tile_m=24, tile_n=96, tile_k=8)
-    assert whole_tiles(Shape(4096, 4096, 4096), config) == Shape(4104, 4128, 4096)
+    assert Shape(4096, 4096, 4096).filled(config.tiles) == Shape(4104, 4128, 4096)

@@ -14,6 +14,7 @@ import pytest
 from grader import cli, grading, record
 from grader.checks.plan import Plan, folder_entries
 from grader.exercise import PROJECT, load_all
+from grader.formats.reading import parse
 from grader.grading import Grading
 from grader.tests.fake_device import (
     FakeDevice,
@@ -23,7 +24,8 @@ from grader.tests.fake_device import (
     wrong_at,
 )
 from grader.verification import command
-from grader.verification.comparison import compare
+from grader.verification.comparison import Comparison
+from grader.verification.comparison import compare as compare_records
 
 EXERCISE = next(one for one in load_all(PROJECT) if one.name == "02_tiled")
 SOLUTION = EXERCISE.folder / "solution.cu"
@@ -39,6 +41,10 @@ def composed(device: FakeDevice | None = None) -> dict[str, Any]:
 def as_read(data: Any) -> dict[str, Any]:
     read: dict[str, Any] = json.loads(json.dumps(data))
     return read
+
+
+def compare(then: dict[str, Any], now: dict[str, Any]) -> Comparison:
+    return compare_records(parse(then), parse(now))
 
 
 def one_check(data: dict[str, Any], name: str) -> dict[str, Any]:
@@ -224,9 +230,35 @@ def another_course(data: dict[str, Any], folder: Path) -> None:
     data["exercises"][0]["name"] = "07_sparse"
 
 
+def no_exercise(data: dict[str, Any], folder: Path) -> None:
+    data["exercises"] = []
+    data["score"] = {"earned": 0, "points": 0, "not_graded": 0}
+
+
+def one_check_less(data: dict[str, Any], folder: Path) -> None:
+    data["exercises"][0]["checks"].pop(0)  # compiles, which is worth nothing
+
+
+def another_order(data: dict[str, Any], folder: Path) -> None:
+    data["exercises"][0]["checks"].reverse()
+
+
+def timing_of_another_kind(data: dict[str, Any], folder: Path) -> None:
+    data["exercises"][0]["timing"] = []
+
+
+def too_many_quarters(data: dict[str, Any], folder: Path) -> None:
+    data["exercises"][0]["timing"] = {"quarters": 5}
+
+
 @pytest.mark.parametrize(
     ("damage", "told"),
     [
+        (no_exercise, "about no exercise.*Next: give the results.json"),
+        (one_check_less, "02_tiled: the record's checks are not compiles, .*Next: give the"),
+        (another_order, "02_tiled: the record's checks are not compiles, .*Next: give the"),
+        (timing_of_another_kind, "timing is no object.*Next: "),
+        (too_many_quarters, "02_tiled: timing.quarters is no count up to 4.*Next: "),
         (
             another_grader,
             "Another grader made the record.*000000000000.*Next: verify with the copy",
@@ -252,6 +284,36 @@ def test_what_cannot_be_compared_is_status_2_and_says_what_to_do(
     assert verify(monkeypatch, result, submission) == 2
     said = capsys.readouterr()
     assert re.search(told, (said.out + said.err).replace("\n", " "))
+
+
+def test_exercises_that_the_record_leaves_out_are_named(
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+    result: Path,
+    submission: Path,
+) -> None:
+    assert verify(monkeypatch, result, submission) == 0
+    told = capsys.readouterr().out
+    assert "Note: the record is not about 01_naive, 03_padded, 04_tuned.\n" in told
+
+
+@pytest.mark.parametrize("where", ["message", "compiler", "name"])
+def test_no_text_of_a_record_reaches_the_terminal_as_a_command(
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+    result: Path,
+    submission: Path,
+    where: str,
+) -> None:
+    data = json.loads(result.read_text())
+    text = "\x1b[31mboo\x1b]0;title\a"
+    place = {"message": one_check(data, "safe"), "compiler": data["devices"][0]}
+    place.get(where, data["exercises"][0])[where] = text
+    result.write_text(json.dumps(data))
+    verify(monkeypatch, result, submission)
+    said = capsys.readouterr()
+    assert "boo" in said.out + said.err
+    assert not {"\x1b", "\a"} & set(said.out + said.err)
 
 
 def test_a_file_that_is_no_record_is_refused_in_one_line(

@@ -14,7 +14,8 @@ from grader import course
 from grader.atomic import write_text
 from grader.checks.devices import choose, open_device
 from grader.exercise import PROJECT, Exercise, load_all
-from grader.finding import GraderFault
+from grader.finding import NOT_YOURS, GraderFault
+from grader.machine_fault import unwritable
 from grader.settings import shown
 from grader.timing import calibration, kernels
 from grader.timing.device import TimingDevice
@@ -37,7 +38,7 @@ def main(options: argparse.Namespace) -> int:
     with closing(device):
         if not isinstance(device, TimingDevice):
             device.describe()  # says why it could not be opened
-            raise GraderFault("This device has no stopwatch.")
+            raise GraderFault(f"This device has no stopwatch. {NOT_YOURS} Next: make doctor")
         about = describe(device.describe())
         print(f"Calibrating {about['gpu']}, driver {about['driver']} ...")
         calibrator = Calibrator(device, secrets.randbits(48), options.rounds, PAIRS, _tell)
@@ -98,7 +99,7 @@ def write(path: Path, about: Mapping[str, str], found: Sequence[ExerciseEvidence
         calibration.load(trial)
         trial.replace(path)
     except OSError as fault:
-        raise GraderFault(f"{shown(path)} cannot be written: {fault.strerror or fault}.") from fault
+        raise unwritable(shown(path), fault, "--output FILE") from fault
     finally:
         with suppress(OSError):
             trial.unlink()

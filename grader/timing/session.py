@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from grader.finding import Finding, GraderFault, KernelFault
+from grader.finding import NOT_YOURS, Finding, GraderFault, KernelFault
 from grader.problems.matmul import Shape
 from grader.timing.sample import Conditions, Contestant, Sample, Stopwatch
 from grader.verdict import Verdict
@@ -64,7 +64,7 @@ class Session:
         elif _spoilt(sample):
             raise GraderFault(
                 f"The GPU got the grader's own kernel wrong ({contestant.value}, "
-                f"{self.shape}). This is not about your kernel. Next: nvidia-smi -q"
+                f"{self.shape}). {NOT_YOURS} Next: nvidia-smi -q"
             )
         return sample
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from enum import StrEnum
 
-from grader.device import LaunchConfig
 from grader.problems.matmul import Shape
 
 # Long enough that nothing but the kernel counts, short enough for dozens of launches in a grading.
@@ -24,12 +23,6 @@ def shape_of(kind: Kind, size: int) -> Shape:
     if kind is Kind.SQUARE:
         return Shape(size, size, size)
     return Shape(size - 1, size + 1, size - 3)
-
-
-def whole_tiles(shape: Shape, config: LaunchConfig) -> Shape:
-    """The smallest shape of whole tiles that encloses this one."""
-    tiles = (config.tile_m, config.tile_n, config.tile_k)
-    return Shape(*(-(-size // tile) * tile for size, tile in zip(shape, tiles, strict=True)))
 
 
 def largest(sizes: Sequence[int], seconds: Mapping[int, float], fits: Callable[[int], bool]) -> int:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import json
+from collections.abc import Iterator
 
 from rich.console import Console
 
@@ -37,9 +38,16 @@ def main(options: argparse.Namespace) -> int:
     if grading.ended_early:
         raise GraderFault(grading.ended_early)
     now = json.loads(json.dumps(record.compose(grading.score, grading.plan, grading.ledger)))
-    notes = minor_differences(data["devices"], now["devices"])
+    notes = [*_absent(told), *minor_differences(data["devices"], now["devices"])]
     show(screen, [line(f"Note: {one}.") for one in notes])
-    return _tell(compare(data, now), told, screen)
+    return _tell(compare(told, reading.parse(now)), told, screen)
+
+
+def _absent(told: Record) -> Iterator[str]:
+    """Who leaves out of a record what went wrong does not hide it."""
+    names = {one.name for one in told.exercises}
+    if absent := [e.name for e in load_all(PROJECT) if e.graded and e.name not in names]:
+        yield f"the record is not about {', '.join(absent)}"
 
 
 def _entries(told: Record, options: argparse.Namespace) -> tuple[Entry, ...]:

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import dataclass, field
-from typing import Any
 
-from grader.formats.reading import Check, parse
+from grader.formats.reading import Check, Record
 
 # The folder before a file's name: it may lie elsewhere now.
 _FOLDER = re.compile(r"[^\s\"'(]*/(?=[0-9]{2}_[a-z0-9_]+\.cu\b)")
@@ -29,24 +28,18 @@ class _Notes:
     open: list[str] = field(default_factory=list)
 
 
-def compare(then: Mapping[str, Any], now: Mapping[str, Any]) -> Comparison:
-    """Both hold together (`formats.reading.parse`) and are about the same exercises."""
+def compare(then: Record, now: Record) -> Comparison:
+    """Both are about the same exercises and their checks."""
     notes = _Notes()
-    speeds = _quarters(then), _quarters(now)
-    pairs = list(zip(parse(then).checks, parse(now).checks, strict=True))
-    for before, after in pairs:
-        if undecided := list(_undecided(before, after)):
-            notes.open += undecided
-        elif before.name == "fast":
-            quarters = tuple(one.get(before.exercise) for one in speeds)
-            notes.different += _speed(before, after, quarters[0], quarters[1])
-        else:
-            notes.different += _differences(before, after)
-    return Comparison(len(pairs), tuple(notes.different), tuple(notes.open))
-
-
-def _quarters(data: Mapping[str, Any]) -> dict[str, Any]:
-    return {one["name"]: (one.get("timing") or {}).get("quarters") for one in data["exercises"]}
+    for one, other in zip(then.exercises, now.exercises, strict=True):
+        for before, after in zip(one.checks, other.checks, strict=True):
+            if undecided := list(_undecided(before, after)):
+                notes.open += undecided
+            elif before.name == "fast":
+                notes.different += _speed(before, after, one.quarters, other.quarters)
+            else:
+                notes.different += _differences(before, after)
+    return Comparison(len(then.checks), tuple(notes.different), tuple(notes.open))
 
 
 def _undecided(before: Check, after: Check) -> Iterator[str]:
@@ -71,7 +64,7 @@ def _differences(before: Check, after: Check) -> Iterator[str]:
             yield f"{before.title}: {what} was {_quoted(then)}, is {_quoted(now)}"
 
 
-def _speed(before: Check, after: Check, then: Any, now: Any) -> Iterator[str]:
+def _speed(before: Check, after: Check, then: int | None, now: int | None) -> Iterator[str]:
     if before.status in ("pass", "fail") and after.status in ("pass", "fail") and then != now:
         yield (
             f"{before.title}: {_worth(then)} then ({before.message}), {_worth(now)} now "
@@ -87,7 +80,7 @@ def _speed(before: Check, after: Check, then: Any, now: Any) -> Iterator[str]:
             yield f"{before.title}: {what} was {_quoted(one)}, is {_quoted(other)}"
 
 
-def _worth(quarters: Any) -> str:
+def _worth(quarters: int | None) -> str:
     return f"{quarters} of 4 quarters" if quarters is not None else "no quarters"
 
 

@@ -8,9 +8,12 @@ from typing import Any
 from grader import record
 from grader.checks.plan import Entry
 from grader.driver import find_driver
+from grader.exercise import CHECKS
 from grader.formats.reading import Record
 
 _SHOWN = 12  # hex digits tell two hashes apart
+
+_NO_RECORD = "Next: give the results.json as `make grade` wrote it"
 
 # What a device says of itself that may change a message, but no verdict.
 _MINOR = ("compiler", "driver", "cuda", "nvcc")
@@ -19,7 +22,8 @@ _MINOR = ("compiler", "driver", "cuda", "nvcc")
 def obstacles(data: Mapping[str, Any], told: Record, entries: Sequence[Entry]) -> Iterator[str]:
     """Why the record cannot be compared, each with what to do."""
     yield from _other_grader(told)
-    yield from _other_files(data, entries)
+    yield from _other_checks(told)
+    yield from _other_files(told, entries)
     yield from _other_devices(data)
 
 
@@ -34,10 +38,17 @@ def _other_grader(told: Record) -> Iterator[str]:
         )
 
 
-def _other_files(data: Mapping[str, Any], entries: Sequence[Entry]) -> Iterator[str]:
-    graded = {str(one["name"]): one.get("sha256") for one in data["exercises"]}
-    for entry in entries:
-        then = str(graded[entry.exercise.name] or "")
+def _other_checks(told: Record) -> Iterator[str]:
+    if not told.exercises:
+        yield f"The record is about no exercise. {_NO_RECORD}"
+    for exercise in told.exercises:
+        if tuple(check.name for check in exercise.checks) != CHECKS:
+            yield f"{exercise.name}: the record's checks are not {', '.join(CHECKS)}. {_NO_RECORD}"
+
+
+def _other_files(told: Record, entries: Sequence[Entry]) -> Iterator[str]:
+    for exercise, entry in zip(told.exercises, entries, strict=True):
+        then = exercise.sha256
         now = entry.submission.sha256 if entry.submission else ""
         if then != now:
             yield (

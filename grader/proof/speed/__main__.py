@@ -132,7 +132,7 @@ def _timers() -> Iterator[Again]:
     with closing(device):
         device.describe()  # says why it could not be opened
         if not isinstance(device, TimingDevice):
-            raise GraderFault("This device has no stopwatch.")
+            raise GraderFault("This device has no stopwatch. Next: make doctor")
         timed = device
         yield lambda seed: Timer(timed, seed, cublas=False)
 

@@ -1,4 +1,4 @@
-#pragma once
+// Not once: NDEBUG is asked for each time.
 #include "cuda_runtime.h"
 #undef assert
 #ifdef NDEBUG

@@ -12,8 +12,8 @@ class thread_block {
     }
     static unsigned int num_threads() { return blockDim.x * blockDim.y * blockDim.z; }
     static unsigned int size() { return num_threads(); }
-    static dim3 group_index() { return dim3(blockIdx.x, blockIdx.y, blockIdx.z); }
-    static dim3 thread_index() { return dim3(threadIdx.x, threadIdx.y, threadIdx.z); }
+    static dim3 group_index() { return blockIdx; }
+    static dim3 thread_index() { return threadIdx; }
     static dim3 group_dim() { return blockDim; }
     static dim3 dim_threads() { return blockDim; }
 };
@@ -30,6 +30,9 @@ template <unsigned int tile_size, class parent_type = void> class thread_block_t
     }
 
   public:
+    thread_block_tile() = default;
+    template <class other_type>  // the type may be written without its parent
+    thread_block_tile(const thread_block_tile<tile_size, other_type> &) {}
     static void sync() { __syncwarp(mask()); }
     static unsigned int thread_rank() { return thread_block::thread_rank() % tile_size; }
     static constexpr unsigned int num_threads() { return tile_size; }
@@ -60,6 +63,50 @@ template <unsigned int tile_size, class parent_type>
 static inline thread_block_tile<tile_size, parent_type> tiled_partition(const parent_type &) {
     return thread_block_tile<tile_size, parent_type>();
 }
+
+// A group whose kind and size are only known at run time.
+class thread_group {
+    unsigned int tile_size = 0;  // 0: the block
+
+  public:
+    explicit thread_group(unsigned int size) : tile_size(size) {}
+    thread_group(const thread_block &) {}
+    template <unsigned int size, class parent_type>
+    thread_group(const thread_block_tile<size, parent_type> &) : tile_size(size) {}
+    void sync() const {
+        if (!tile_size) return __syncthreads();
+        unsigned int first_lane = thread_block::thread_rank() % 32 / tile_size * tile_size;
+        __syncwarp((unsigned int)(((1ull << tile_size) - 1) << first_lane));
+    }
+    unsigned int thread_rank() const {
+        unsigned int rank = thread_block::thread_rank();
+        return tile_size ? rank % tile_size : rank;
+    }
+    unsigned int num_threads() const { return tile_size ? tile_size : thread_block::num_threads(); }
+    unsigned int size() const { return num_threads(); }
+};
+static inline thread_group tiled_partition(const thread_group &, unsigned int size) {
+    return thread_group(size);
+}
+
+class grid_group {  // without a barrier, which a launch of this course cannot have
+  public:
+    static dim3 group_dim() { return gridDim; }
+    static dim3 dim_blocks() { return gridDim; }
+    static dim3 block_index() { return blockIdx; }
+    static unsigned long long num_blocks() {
+        return (unsigned long long)gridDim.x * gridDim.y * gridDim.z;
+    }
+    static unsigned long long block_rank() {
+        return blockIdx.x + (unsigned long long)gridDim.x * (blockIdx.y + gridDim.y * blockIdx.z);
+    }
+    static unsigned long long num_threads() { return num_blocks() * thread_block::num_threads(); }
+    static unsigned long long size() { return num_threads(); }
+    static unsigned long long thread_rank() {
+        return block_rank() * thread_block::num_threads() + thread_block::thread_rank();
+    }
+};
+static inline grid_group this_grid() { return grid_group(); }
 template <class group_type> static inline void sync(const group_type &group) { group.sync(); }
 
 }  // namespace cooperative_groups

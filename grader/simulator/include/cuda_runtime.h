@@ -21,7 +21,7 @@ template <int line, int threads, int blocks = 0, int cluster = 0> struct sim_lau
 #define __launch_bounds__(...) \
     __attribute__((aligned(sim_launch_bounds<__LINE__, __VA_ARGS__>::alignment())))
 #define __forceinline__ inline __attribute__((always_inline))
-#define __noinline__ __attribute__((noinline))
+#define __noinline__  // neither compiler inlines unasked, and g++ may have to (simulator/unseen.py)
 #define __align__(bytes) __attribute__((aligned(bytes)))
 #ifndef __clang__
 #define __builtin_assume(condition) ((void)0)
@@ -97,3 +97,10 @@ template <class value_type> static inline void __stwb(value_type *to, value_type
 template <class value_type> static inline void __stcg(value_type *to, value_type value) { *to = value; }
 template <class value_type> static inline void __stcs(value_type *to, value_type value) { *to = value; }
 template <class value_type> static inline void __stwt(value_type *to, value_type value) { *to = value; }
+
+// What nvcc, too, takes in without being asked.
+#include "assert.h"
+#include "cmath"
+#include "cstddef"
+#include "limits.h"
+#include "utility"

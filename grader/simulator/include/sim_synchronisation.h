@@ -73,3 +73,34 @@ static inline value_type __shfl_xor_sync(unsigned int mask, value_type value, in
                                          int width = 32) {
     return sim_shuffle_value(mask, value, lane_mask, width, sim_shuffle_xor);
 }
+
+// Of all lanes of the mask, in the order of their numbers.
+#define SIM_REDUCE(name, type, expression)                                                \
+    static inline type __reduce_##name##_sync(unsigned int mask, type value) {            \
+        int lane = __builtin_ctz(mask);                                                   \
+        type result = __shfl_sync(mask, value, lane);                                     \
+        for (++lane; lane < 32; ++lane) {                                                 \
+            if (!(mask >> lane & 1)) continue;                                            \
+            type other = __shfl_sync(mask, value, lane);                                  \
+            result = expression;                                                          \
+        }                                                                                 \
+        return result;                                                                    \
+    }
+SIM_REDUCE(add, int, (int)((unsigned int)result + (unsigned int)other))
+SIM_REDUCE(add, unsigned int, result + other)
+SIM_REDUCE(min, int, other < result ? other : result)
+SIM_REDUCE(min, unsigned int, other < result ? other : result)
+SIM_REDUCE(max, int, result < other ? other : result)
+SIM_REDUCE(max, unsigned int, result < other ? other : result)
+SIM_REDUCE(and, unsigned int, result & other)
+SIM_REDUCE(or, unsigned int, result | other)
+SIM_REDUCE(xor, unsigned int, result ^ other)
+#undef SIM_REDUCE
+template <class value_type>
+static inline unsigned int __match_any_sync(unsigned int mask, value_type value) {
+    unsigned int equal = 0;
+    for (int lane = 0; lane < 32; ++lane) {
+        if ((mask >> lane & 1) && __shfl_sync(mask, value, lane) == value) equal |= 1u << lane;
+    }
+    return equal;
+}

@@ -15,6 +15,7 @@ struct sim_first_only {  // lets `float4 v = {0.f}` work and `float4 v = 0.f` no
     volatile char sim_kept[0];                                                                      \
     sim_plain_##name() = default;                                                                   \
     sim_plain_##name(const name &other) { *(name *)this = other; }                                  \
+    template <int = 0> /* so that `v = {1, 2, 3, 4}` has one best match, the plain copy */          \
     sim_plain_##name &operator=(const name &other) {                                                \
         *(name *)this = other;                                                                      \
         return *this;                                                                               \
@@ -24,6 +25,17 @@ struct sim_first_only {  // lets `float4 v = {0.f}` work and `float4 v = 0.f` no
     name *operator&() { return (name *)this; }                                                      \
     const name *operator&() const { return (const name *)this; }
 
+#ifdef SIM_COMPILERS_COPY  // for grader/simulator/compiler.py, which then asks whether a text is C++
+#define SIM_COPY(name)
+#else
+#define SIM_COPY(name)                                                                              \
+    name(const name &other) { *(sim_whole *)this = *(const sim_whole *)&other; }                    \
+    name &operator=(const name &other) {                                                            \
+        *(sim_whole *)this = *(const sim_whole *)&other;                                            \
+        return *this;                                                                               \
+    }
+#endif
+
 #define SIM_VECTOR2(name, scalar)                                                                   \
     struct __attribute__((aligned(2 * sizeof(scalar)))) name {                                      \
         scalar x, y;                                                                                \
@@ -31,11 +43,7 @@ struct sim_first_only {  // lets `float4 v = {0.f}` work and `float4 v = 0.f` no
         name() = default;                                                                           \
         constexpr name(sim_first_only::of<scalar> first) : x(first.value), y() {}                   \
         constexpr name(scalar x_, scalar y_) : x(x_), y(y_) {}                                      \
-        name(const name &other) { *(sim_whole *)this = *(const sim_whole *)&other; }                \
-        name &operator=(const name &other) {                                                        \
-            *(sim_whole *)this = *(const sim_whole *)&other;                                        \
-            return *this;                                                                           \
-        }                                                                                           \
+        SIM_COPY(name)                                                                              \
     };                                                                                              \
     struct __attribute__((aligned(2 * sizeof(scalar)))) sim_plain_##name {                          \
         scalar x, y;                                                                                \
@@ -53,11 +61,7 @@ struct sim_first_only {  // lets `float4 v = {0.f}` work and `float4 v = 0.f` no
         constexpr name(sim_first_only::of<scalar> first) : x(first.value), y(), z(), w() {}         \
         constexpr name(scalar x_, scalar y_, scalar z_ = 0, scalar w_ = 0)                          \
             : x(x_), y(y_), z(z_), w(w_) {}                                                         \
-        name(const name &other) { *(sim_whole *)this = *(const sim_whole *)&other; }                \
-        name &operator=(const name &other) {                                                        \
-            *(sim_whole *)this = *(const sim_whole *)&other;                                        \
-            return *this;                                                                           \
-        }                                                                                           \
+        SIM_COPY(name)                                                                              \
     };                                                                                              \
     struct __attribute__((aligned(4 * sizeof(scalar)))) sim_plain_##name {                          \
         scalar x, y, z, w;                                                                          \
@@ -110,9 +114,12 @@ SIM_VECTOR2(ulonglong2, unsigned long long)
 #undef SIM_VECTOR3
 #undef SIM_VECTOR4
 #undef SIM_PLAIN
+#undef SIM_COPY
 
 struct dim3 {
     unsigned int x, y, z;
     constexpr dim3(unsigned int x_ = 1, unsigned int y_ = 1, unsigned int z_ = 1)
         : x(x_), y(y_), z(z_) {}
+    constexpr dim3(uint3 from) : x(from.x), y(from.y), z(from.z) {}
+    constexpr operator uint3() const { return {x, y, z}; }
 };

@@ -177,7 +177,13 @@ void *checked_move(void *to, const void *from, size_t bytes, uintptr_t pc) {
 void *checked_set(void *to, int value, size_t bytes, uintptr_t pc) {
     if (bytes == 0) return to;
     sim::access_range((uintptr_t)to, bytes, true, pc, false);
-    return memset(to, value, bytes);
+    memset(to, value, bytes);
+    // A large array without a first value, as g++ fills it: see grader/simulator/assembly.py.
+    if (value == 0xFE && sim::on_own_stack((uintptr_t)to)) {
+        const uint32_t unset = 0xFFFEFFFF;
+        for (size_t at = 0; at + 4 <= bytes; at += 4) memcpy((char *)to + at, &unset, 4);
+    }
+    return to;
 }
 
 }  // namespace
@@ -213,7 +219,7 @@ void __ubsan_handle_negate_overflow(const OverflowData *data, uintptr_t value) {
 
 void __ubsan_handle_out_of_bounds(const OutOfBoundsData *data, uintptr_t index) {
     sim::observe_array_index(data->array_type->name, index_value(*data->index_type, index),
-                             data->location.line, PC);
+                             data->location.line, data->location.column, PC);
 }
 
 // A kernel's memcpy, memmove and memset bypass the instrumentation; in its assembly they are renamed

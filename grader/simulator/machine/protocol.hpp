@@ -55,7 +55,8 @@ struct LineRow {  // code from this address on belongs to this line (0: not the 
     uint64_t address, line;
 };
 
-// Of an atomic access only its operations by lanes are counted, as `words`.
+// The `words` of atomic accesses are operations by lanes; what these cost beyond a load or store at
+// the same places is not counted.
 enum RowAccess : uint32_t { load = 0, store = 1, atomic = 2 };
 
 struct CounterRow {  // one kind of access on one source line
@@ -81,7 +82,9 @@ struct StoredPiece {  // one store of a lane to an output: bytes from its start,
 enum Status : uint32_t { finished, aborted, timed_out, crashed };
 
 // Bits of RawFinding::access: what this party and the other one did.
-enum Accesses : uint32_t { writes = 1, other_writes = 2, asynchronous = 4, same_warp = 8 };
+enum Accesses : uint32_t {
+    writes = 1, other_writes = 2, asynchronous = 4, same_warp = 8, overwriting = 16
+};
 
 enum Kind : uint32_t {
     global_access = 1,
@@ -115,7 +118,7 @@ struct RawFinding {
     uint64_t pc;        // 0 when `line` says where
     uint64_t pc_other;  // the other party's
     int64_t offset;     // bytes from the operand's or the variable's start; the index of an array
-    uint32_t where;     // operand or variable number; extra number
+    uint32_t where;     // operand or variable number; extra number (column of an index)
     uint32_t bytes;     // size of the access
     uint32_t line, count;
     int32_t thread[3], block[3];  // x, y, z

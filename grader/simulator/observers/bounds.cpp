@@ -58,8 +58,9 @@ bool observe_bounds(const Access &access, const Place &place) {
     }
 }
 
-void observe_array_index(const char *type, int64_t index, uint32_t line, uintptr_t pc) {
-    RawFinding *finding = report(array_index, pc, 0);
+void observe_array_index(const char *type, int64_t index, uint32_t line, uint32_t column,
+                         uintptr_t pc) {
+    RawFinding *finding = report(array_index, pc, column);
     if (!finding) return;
     finding->offset = index;
     finding->line = line;

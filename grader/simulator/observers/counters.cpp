@@ -26,7 +26,9 @@ namespace {
 
 constexpr int max_warps = max_fibers / warp_lanes;
 
-bool volatile_row[max_counter_rows];
+// What besides the line tells one row from another.
+constexpr uint32_t volatile_key = 1u << 31;
+uint32_t keys[max_counter_rows];
 
 struct Turn {  // how often a thread has been at a row, or a loop's end, since the last barrier
     uint32_t window, count;
@@ -40,7 +42,7 @@ uint32_t window[max_warps];
 
 struct Cached {
     uintptr_t pc;
-    uint32_t place;
+    uint32_t key;
     int row;
 };
 constexpr uint32_t cache_size = 1u << 14;
@@ -60,37 +62,36 @@ uint32_t line_of(uintptr_t pc) {
     return low > 0 ? (uint32_t)line_rows[low - 1].line : 0;
 }
 
-uint32_t place_key(const Place &place) {
-    uint32_t space = place.region == Region::shared ? 0 : place.region == Region::operand ? 1 : 2;
-    return space << 16 | place.index;
+uint32_t space_of(const Place &place) {
+    return place.region == Region::shared ? 0 : place.region == Region::operand ? 1 : 2;
 }
 
 uint32_t kind_of(const Access &access) { return access.atomic ? atomic : access.write ? store : load; }
 
+uint32_t key_of(const Access &access, const Place &place) {
+    uint32_t key = place.index | space_of(place) << 16 | kind_of(access) << 18;
+    return key | (uint32_t)access.bytes << 20 | (access.is_volatile ? volatile_key : 0);
+}
+
 int find_row(const Access &access, const Place &place) {
-    uint32_t key = place_key(place);
+    uint32_t key = key_of(access, place);
     uint32_t slot = (uint32_t)(access.pc * 2654435761u + key * 40503u) % cache_size;
-    if (cache[slot].pc == access.pc && cache[slot].place == key) return cache[slot].row;
+    if (cache[slot].pc == access.pc && cache[slot].key == key) return cache[slot].row;
     uint32_t line = line_of(access.pc);
     uint32_t index = 0;
-    for (; index < counter_row_count; ++index) {
-        const CounterRow &row = counter_rows[index];
-        if (row.line == line && row.space == key >> 16 && row.place == place.index &&
-            row.bytes == access.bytes && row.access == kind_of(access) &&
-            volatile_row[index] == access.is_volatile) {
-            break;
-        }
+    while (index < counter_row_count && (counter_rows[index].line != line || keys[index] != key)) {
+        ++index;
     }
     if (index == counter_row_count) {
         if (index == max_counter_rows) return -1;
         CounterRow &row = counter_rows[counter_row_count++];
         memset(&row, 0, sizeof row);
         row.line = line;
-        row.space = key >> 16;
+        row.space = space_of(place);
         row.place = place.index;
         row.bytes = (uint32_t)access.bytes;
         row.access = kind_of(access);
-        volatile_row[index] = access.is_volatile;
+        keys[index] = key;
     }
     cache[slot] = {access.pc, key, (int)index};
     return (int)index;
@@ -134,7 +135,7 @@ void add_global(CounterRow &row, const WarpAccess &access, int warp) {
 }
 
 WarpAccess warp_access(const CounterRow &row, const Group &group, uint32_t bytes) {
-    WarpAccess access{group.active, {}, bytes, row.access == store};
+    WarpAccess access{group.active, {}, bytes, row.access != load};
     memcpy(access.offset, group.offset, sizeof access.offset);
     return access;
 }
@@ -148,17 +149,19 @@ void count_merged(CounterRow &row, Track &track) {
     }
 }
 
-// The words of one lane's access; narrower accesses count as one.
-uint32_t words_of(size_t bytes) { return bytes < 4 ? 1 : (uint32_t)bytes / 4; }
+// The words of one lane's access; narrower accesses count as one, and so do atomic operations.
+uint32_t words_of(const CounterRow &row) {
+    return row.bytes < 4 || row.access == atomic ? 1 : row.bytes / 4;
+}
 
 void count_track(CounterRow &row, Track &track, int warp) {
-    bool may_merge = row.space == 0 && row.access == load && !volatile_row[&row - counter_rows];
+    bool may_merge = row.space == 0 && row.access == load && !(keys[&row - counter_rows] & volatile_key);
     for (uint32_t number = 0; number < track.count; ++number) {
         Group *group = group_at(track, number);
         if (!group->active) continue;
         WarpAccess access = warp_access(row, *group, row.bytes);
         ++row.requests;
-        row.words += (uint64_t)__builtin_popcount(group->active) * words_of(row.bytes);
+        row.words += (uint64_t)__builtin_popcount(group->active) * words_of(row);
         if (row.space == 0) {
             add_shared(row, access, warp);
             if (!may_merge) add_merged(row, access);
@@ -221,10 +224,6 @@ void observe_counters(const Access &access, const Place &place) {
     int row = find_row(access, place);
     if (row < 0) {
         ++uncounted;
-        return;
-    }
-    if (access.atomic) {  // what it costs depends on more than addresses
-        ++counter_rows[row].words;
         return;
     }
     uint32_t warp = (uint32_t)current / warp_lanes, lane = (uint32_t)current % warp_lanes;

@@ -23,7 +23,8 @@ struct Access {
 // bounds.cpp: outside A, B, C and the shared arrays. False when the access must not happen.
 bool observe_bounds(const Access &access, const Place &place);
 // bounds.cpp: an array indexed beyond its type, as the compiler's check saw it.
-void observe_array_index(const char *type, int64_t index, uint32_t line, uintptr_t pc);
+void observe_array_index(const char *type, int64_t index, uint32_t line, uint32_t column,
+                         uintptr_t pc);
 // overflow.cpp: signed arithmetic whose result does not fit its type.
 void observe_overflow(int64_t left, char operation, int64_t right, uint32_t line, uintptr_t pc);
 // alignment.cpp: vector accesses. False when the access must not happen.

@@ -16,8 +16,7 @@ namespace sim {
 
 namespace {
 
-// For what every read of the kernel goes through: inline, so that with `shared` known half of the
-// questions fall away.
+// For what every read goes through: inline, so that with `shared` known half of it falls away.
 #define SIM_HOT __attribute__((always_inline)) inline
 
 constexpr int warp_lanes = 32;
@@ -204,7 +203,9 @@ void observe_write(const Entry &entry, const Stamp *update, const Access &access
 void observe_pending(const More &more, const Access &access, const Place &place) {
     if (!more.pending_pc || more.pending_block != block_run) return;
     Stamp copy{block_run, epoch, 0, more.pending_pc, more.pending_thread, false};
-    report_race(access, place, copy, true, asynchronous);
+    // Of its own copies, which it does not wait for either, each thread reads the words first.
+    bool early = more.pending_epoch == epoch && more.pending_thread != current;
+    report_race(access, place, copy, true, asynchronous | (early ? overwriting : 0u));
 }
 
 // The bytes that an access touches of a word that is watched by bytes.
@@ -252,8 +253,8 @@ __attribute__((noinline)) void observe_part(const Table &table, const Access &ac
     observe_bytes(entry, update, access, access.address, access.bytes, place, shared);
 }
 
-SIM_HOT void observe_words(const Table &table, const Access &access,
-                                                         const Place &place, bool shared) {
+SIM_HOT void observe_words(const Table &table, const Access &access, const Place &place,
+                           bool shared) {
     for (size_t done = 0; done < access.bytes; done += 4) {
         Entry entry = entry_in(table, access.address + done);
         if (!entry.word) return;
@@ -281,8 +282,8 @@ void begin_order_block() {
     ++block_run;
     epoch = 0;
     if (!active) return;
-    int warps = (thread_count + warp_lanes - 1) / warp_lanes;
-    memset(known, 0, warps * warp_lanes * sizeof known[0]);
+    int lanes = (thread_count + warp_lanes - 1) / warp_lanes * warp_lanes;  // of all warps
+    memset(known, 0, lanes * sizeof known[0]);
     for (int thread = 0; thread < thread_count; ++thread) known[thread][thread % warp_lanes] = 1;
 }
 
@@ -290,10 +291,9 @@ void observe_order(const Access &access, const Place &place) {
     if (doubt_count && !access.continues) settle_doubts();
     const Table *table = table_of(place);
     if (!table) return;
-    if (access.bytes < 4) {
-        return observe_part(*table, access, place, place.region == Region::shared);
-    }
-    if (place.region == Region::shared) {
+    bool shared = place.region == Region::shared;
+    if (access.bytes < 4) return observe_part(*table, access, place, shared);
+    if (shared) {
         observe_words(*table, access, place, true);
     } else {
         observe_words(*table, access, place, false);
@@ -308,6 +308,7 @@ void observe_async_start(const Access &access) {
         entry.word->marks |= has_more;
         entry.more->pending_pc = (uint32_t)access.pc;
         entry.more->pending_block = block_run;
+        entry.more->pending_epoch = epoch;
         entry.more->pending_thread = (uint16_t)current;
     }
 }

@@ -30,7 +30,7 @@ enum WordMarks : uint32_t {
 struct More {  // what few words have
     Stamp update;         // the last atomic write
     uint32_t pending_pc;  // an asynchronous copy to it is under way
-    uint32_t pending_block;
+    uint32_t pending_block, pending_epoch;
     uint16_t pending_thread;
 };
 

@@ -1,0 +1,139 @@
+"""What a student handed in, taken once: snapshot.json and submission/ of the student's folder."""
+
+from __future__ import annotations
+
+import shutil
+from collections import Counter
+from collections.abc import Mapping
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import asdict
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+from grader.classroom import folder as folders
+from grader.classroom import history
+from grader.classroom.folder import Class
+from grader.classroom.gradebook import STATUS
+from grader.classroom.roster import Student
+from grader.classroom.snapshot import MISSING, OK, UNREACHABLE, Snapshot, take
+from grader.exercise import PROJECT, load_all
+
+_SNAPSHOT, _SUBMISSION, _PARTIAL = "snapshot.json", "submission", "submission.partial"
+# What a later look may not take back: a broken archive was there, though nothing is there now.
+_RANKS = ("", UNREACHABLE, MISSING)
+# A server answers in a second, mostly; more at once look like an attack to some.
+_AT_ONCE = 8
+
+
+def take_all(one: Class) -> Counter[str]:
+    """Take what everybody handed in, before anybody is graded; how many have which status.
+
+    It counts from the begin: whoever is late in the queue is not late.
+    """
+    begin = datetime.now(UTC)
+
+    def take_one(student: Student) -> str:
+        with folders.locked(one.of(student) / ".lock", wait=True):
+            return take_once(one, student, begin)
+
+    known = {student: status(one.of(student)) for student in one.graded}
+    others = [
+        student
+        for student, found in known.items()
+        if found != OK or _is_of_another_source(one.of(student), student)
+    ]
+    pool = ThreadPoolExecutor(_AT_ONCE)
+    try:
+        known.update(zip(others, pool.map(take_one, others), strict=True))
+    finally:
+        pool.shutdown(cancel_futures=True)  # Ctrl-C waits for those that are on their way
+    return Counter(known.values())
+
+
+def take_once(one: Class, student: Student, begin: datetime) -> str:
+    """Take what was handed in, once: a later run grades the same files. Returns its status.
+
+    What could not be taken is looked at again, and so is another source in the roster.
+    """
+    place = one.of(student)
+    if _is_of_another_source(place, student):
+        source = (folders.read_json(place / _SNAPSHOT) or {}).get("source")
+        history.archive(place, f"the roster's source changed from {source}", anew=True)
+    known = status(place)
+    if known == OK:
+        return OK
+    taken = look(one, student)
+    if _rank(taken.status) < _rank(known):
+        return known
+    settle(one, student, taken, begin)
+    return taken.status
+
+
+def status(place: Path) -> str:
+    """Of what was taken; "" where nobody has looked yet."""
+    return str((folders.read_json(place / _SNAPSHOT) or {}).get("status", ""))
+
+
+def look(one: Class, student: Student) -> Snapshot:
+    """Take what is there now, beside what was taken before; `settle` lets it count."""
+    names = tuple(f"{exercise.name}.cu" for exercise in load_all(PROJECT) if exercise.graded)
+    partial = one.of(student) / _PARTIAL
+    shutil.rmtree(partial, ignore_errors=True)
+    partial.mkdir(parents=True)
+    try:
+        return take(student.source, one.submissions, names, partial)
+    except Exception as fault:  # of this one source: everybody else is taken
+        return Snapshot("unreadable", f"{type(fault).__name__}: {fault}")
+
+
+def settle(one: Class, student: Student, taken: Snapshot, begin: datetime) -> None:
+    """Let what was looked at count. The same files as before came in when they did before."""
+    place = one.of(student)
+    known = folders.read_json(place / _SNAPSHOT)
+    same = taken.status == OK and _contents(place / _PARTIAL) == _contents(place / _SUBMISSION)
+    if known is None or not same:
+        folders.write_json(place / _SNAPSHOT, _dated(taken, one, student, known, begin))
+    shutil.rmtree(place / _SUBMISSION, ignore_errors=True)
+    (place / _PARTIAL).rename(place / _SUBMISSION)
+
+
+def _contents(folder: Path) -> dict[str, bytes]:
+    return {path.name: path.read_bytes() for path in folder.glob("*")}
+
+
+def _is_of_another_source(place: Path, student: Student) -> bool:
+    """Whether what was taken came from elsewhere than the roster says now."""
+    known = folders.read_json(place / _SNAPSHOT) or {}
+    return bool(known.get("source", student.source) != student.source)
+
+
+def _rank(found: str) -> int:
+    return _RANKS.index(found) if found in _RANKS else len(_RANKS)
+
+
+def _dated(
+    taken: Snapshot,
+    one: Class,
+    student: Student,
+    known: Mapping[str, Any] | None,
+    begin: datetime,
+) -> dict[str, Any]:
+    """What snapshot.json says. `received` is what counts where the roster names no time.
+
+    What was not there at first came later, unless it is the teacher who looks elsewhere now.
+    """
+    now = begin.isoformat(timespec="seconds")
+    where = {"source": student.source, "submissions": str(one.submissions)}
+    data = {**asdict(taken), **where, "taken": now, "received": now if taken.fetched else None}
+    if known is None or known["status"] == OK:
+        return data
+    if known.get("submissions") != where["submissions"] and not taken.fetched:
+        return data
+    if taken.status != OK:
+        return data | {"taken": known["taken"]}  # the first look
+    told = (
+        f"{STATUS[known['status']]} at {known['taken']}, so it counts from when it was taken; "
+        "the roster's column received overrides that"
+    )
+    return data | {"received": now, "detail": "; ".join(filter(None, (taken.detail, told)))}

@@ -1,0 +1,85 @@
+"""Structs that go by value between memory and functions: what g++ does not instrument."""
+
+from __future__ import annotations
+
+import dataclasses
+
+import pytest
+
+from grader.counters import Counters, total
+from grader.problems.matmul import Case, Shape, prepare
+from grader.tests.simulated import EXERCISE, FINISH, PRELUDE, both_compilers, build, device
+
+# No compiler may inline it: the copy for it stays one that g++ makes within the call.
+HELPERS = (
+    "struct Row { float v[3]; };\n"
+    "__device__ __attribute__((noinline)) float first(Row row) { return row.v[0]; }\n"
+    "__device__ __attribute__((noinline)) Row rows(float v) { return {{v, v, v}}; }\n"
+    "__device__ __attribute__((noinline)) Row other(float v) { return rows(2 * v); }\n"
+    "__device__ __attribute__((noinline)) float4 whole(float4 v) { return v; }\n"
+    "__device__ __attribute__((noinline)) float4 again(float4 v) { return whole(v); }\n"
+)
+LINE = (HELPERS + PRELUDE).count("\n") + 1
+
+
+def kernel(body: str) -> str:
+    return HELPERS + PRELUDE + f"    {body}" + FINISH
+
+
+def counted(family: str, text: str) -> Counters:
+    built = build(family, text)
+    assert built.config is not None, built.findings
+    launch = prepare(EXERCISE, built.config, Case(Shape(16, 16, 16)), 0x7FA00001)
+    run = device(family).launch(built, dataclasses.replace(launch, count=True))
+    assert run.counters is not None, run.findings
+    return run.counters
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        "float x = first(((const Row *)A)[0]); if (x == 1.5e30f) return;",
+        "((Row *)C)[0] = other(1.0f);",
+        "__shared__ Row one; one = rows(1.0f); if (first(one) == 1.5e30f) return;",
+        "Row one = rows(1.0f); { __shared__ Row one; if (first(one) == 1.5e30f) return; }",
+    ],
+)
+def test_a_copy_that_nobody_sees_is_told_with_its_line(body: str) -> None:
+    unsupported = build("g++", kernel(body)).unsupported
+    assert f"a call in line {LINE} that takes a struct" in unsupported
+    assert "Next: copy that struct to a local variable first" in unsupported
+    assert build("clang++", kernel(body)).unsupported == ""
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        "Row one = ((const Row *)A)[0]; if (first(one) == 1.5e30f) return;",
+        "Row some[2] = {rows(1.0f), other(2.0f)}; if (first(some[tx & 1]) == 1.5e30f) return;",
+        "Row one = other(1.0f); ((Row *)C)[0] = one;",
+        "__shared__ float4 one; one = again(one); one = again(*(const float4 *)A);",
+        'printf("a, b) = f (%f, \\"%d", A[0], tx);',
+    ],
+)
+def test_copies_between_local_variables_hide_nothing(body: str) -> None:
+    assert build("g++", kernel(body)).unsupported == ""
+
+
+@both_compilers
+def test_structs_by_value_are_counted_where_functions_can_be_inlined(family: str) -> None:
+    text = kernel(
+        "__shared__ Row tile[256]; tile[ty * 16 + tx] = rows(tx); __syncthreads();"
+        "if (first(tile[tx * 16 + ty]) == 1.5e30f) return;"
+    ).replace("__attribute__((noinline))", "__noinline__")
+    lines = counted(family, text).select("shared")
+    assert total(lines, "words") >= 256
+    assert {line.access for line in lines} == {"load", "store"}
+
+
+@both_compilers
+def test_constant_memory_that_a_kernel_changes_is_global_memory(family: str) -> None:
+    body = "table[ty * 16 + tx] = tx; if (table[tx * 16 + ty] == 1.5e30f) return;"
+    for unchanged in (False, True):
+        text = kernel(body.partition(";")[2] if unchanged else body)
+        seen = counted(family, "__constant__ float table[256];\n" + text)
+        assert bool(seen.select("global", "load", "table")) is not unchanged
