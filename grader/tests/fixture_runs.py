@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from functools import cache
 
-from grader.checks.devices import compiler_check
+from grader.checks.build import CompilerCheck
 from grader.checks.listener import Ledger
 from grader.checks.outcome import Outcome, Status
 from grader.checks.plan import Plan, entry
@@ -27,13 +27,17 @@ EXAMPLES = 12
 MakeTimer = Callable[[TimingDevice, int], Timer]
 
 
-def outcomes(fixture: Fixture, device: Device, timer: MakeTimer = Timer) -> list[Outcome]:
-    """Of every check, in order, as `device` gives them."""
+def outcomes(
+    fixture: Fixture,
+    device: Device,
+    timer: MakeTimer = Timer,
+    nvcc: CompilerCheck | None = None,
+) -> list[Outcome]:
+    """Of every check, in order, as `device` gives them; without `nvcc` as most students' machines
+    do, where it does not decide what compiles."""
     exercise = find(EXERCISES, fixture.exercise)
     plan = Plan((entry(exercise, fixture.path, fixture.path.parent),), seed=1, examples=EXAMPLES)
-    around = Surroundings(
-        simulated.TARGET, compiler_check(simulated.TARGET), shrink_limit_s=5.0, timer=timer
-    )
+    around = Surroundings(simulated.TARGET, nvcc, shrink_limit_s=5.0, timer=timer)
     ledger = Ledger()
     run_checks(subjects_of(plan, (device,), around), ledger)
     return ledger.outcomes

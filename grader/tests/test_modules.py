@@ -6,6 +6,8 @@ import re
 import subprocess
 import sys
 
+import pytest
+
 from grader.settings import PROJECT
 
 GRADER = PROJECT / "grader"
@@ -26,6 +28,7 @@ def modules() -> list[str]:
     return sorted({".".join(name).removesuffix(".__init__") for name in names} - PROGRAMS)
 
 
+@pytest.mark.long
 def test_every_module_can_be_imported_first() -> None:
     program = (
         "import importlib, sys\n"
