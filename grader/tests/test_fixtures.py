@@ -117,8 +117,8 @@ def compiled(request: pytest.FixtureRequest) -> None:
     """Compile on all cores what the tests of this session launch one by one."""
     gpu()  # skips where there is none
     asked = [item for item in request.session.items if item.get_closest_marker("gpu")]
-    chosen = [i.callspec.params["fixture"] for i in asked if isinstance(i, pytest.Function)]
-    compile_all(fixture for fixture in chosen if isinstance(fixture, Fixture))
+    given = [item.callspec.params for item in asked if hasattr(item, "callspec")]
+    compile_all(one["fixture"] for one in given if "fixture" in one)
 
 
 def compile_all(fixtures: Iterable[Fixture]) -> None:
