@@ -70,9 +70,7 @@ def _declared(row: Sequence[Token], macros: Macros) -> Iterator[tuple[str, bool]
         depth += (token.text in ("(", "[", "<")) - (token.text in (")", "]", ">"))
         if depth == 0 and token.text == ",":
             named = True
-        elif (
-            depth == 0 and named and token.kind is Kind.NAME and after.text in ("=", "[", ",", ";")
-        ):
+        elif depth == 0 and named and token.kind is Kind.NAME and after.text in _AFTER_NAMES:
             named = False
             if before is not _NOTHING and (after.text == "[" or not constant):
                 yield token.text, constant
