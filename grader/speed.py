@@ -113,7 +113,7 @@ class Timer:
             raise NotGraded("inconclusive", f"{shape} does not fit into the GPU's free memory")
         thresholds = step.thresholds.get(kind) if step else None
         bound_s = roofline(self.device.describe()).bound_s(shape)
-        rule = _rule(thresholds)
+        rule = StoppingRule(thresholds=thresholds)
         key = derived_seed(self.seed, build.exercise.name, "timing", kind.value)
         stopwatch = self.device.stopwatch(build, shape, key, cublas=self.cublas)
         try:
@@ -165,12 +165,6 @@ def _too_slow(shape: TimedShape) -> Finding:
         "full": shape.thresholds.full,
     }
     return Finding(Verdict.TOO_SLOW, "too_slow", facts, (), shape.measurement.shape, "gpu")
-
-
-def _rule(thresholds: Thresholds | None) -> StoppingRule:
-    if thresholds is None:
-        return StoppingRule()
-    return StoppingRule(minimum=thresholds.minimum, full=thresholds.full)
 
 
 def _cublas(session: Session) -> float:

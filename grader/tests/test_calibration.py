@@ -26,7 +26,7 @@ from grader.timing.calibration import (
     load,
     slug,
 )
-from grader.timing.derivation import CLEAR, LEAST_GAP, Measured, carry_over, derive, steps
+from grader.timing.derivation import CLEAR, LEAST_GAP, Measured, carry_over, derive
 from grader.timing.evidence import ExerciseEvidence
 from grader.timing.kernels import KernelTableError, Role
 from grader.timing.rounds import Calibrator, NotQuiet
@@ -84,7 +84,7 @@ def test_the_minimum_lies_in_the_gap_and_full_under_the_reference(gap: float) ->
 def test_no_kernel_that_was_measured_stands_on_an_edge(honest: float) -> None:
     found = derive(1.83, 1.3, Measured((1.83, honest, 1.3)))
     assert found is not None
-    assert min(abs(honest / step - 1) for step in steps(found)) >= CLEAR
+    assert min(abs(honest / step - 1) for step in found.steps) >= CLEAR
     assert 0.85 * 1.83 < found.full < 0.921 * 1.83
     assert 1.3 * 1.05 < found.minimum < 1.55
 

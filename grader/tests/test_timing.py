@@ -13,6 +13,7 @@ from grader.problems.matmul import Shape
 from grader.tests import fake_stopwatch as noises
 from grader.tests.fake_device import CONFIG
 from grader.tests.fake_stopwatch import BASELINE_S, QUIET, FakeStopwatch, measured
+from grader.timing.calibration import Thresholds
 from grader.timing.measurement import PAUSES_S, cublas_seconds
 from grader.timing.rule import StoppingRule
 from grader.timing.sample import Contestant, Sample
@@ -21,7 +22,8 @@ from grader.timing.shapes import Kind, largest, shape_of
 from grader.timing.statistics import jitter, median_interval
 from grader.verdict import Verdict
 
-THRESHOLDS = {"minimum": 1.3, "full": 1.6}
+# Steps at 1.3, 1.43, 1.57 and 1.7: none is near what a FakeStopwatch tells.
+THRESHOLDS = Thresholds(minimum=1.3, full=1.7)
 
 
 def test_the_interval_covers_the_median_as_often_as_it_says() -> None:
@@ -64,16 +66,16 @@ def test_a_rule_ends_when_the_interval_is_narrow_but_never_before_ten_pairs() ->
 
 
 def test_a_rule_ends_early_only_for_kernels_far_from_every_threshold() -> None:
-    rule = StoppingRule(minimum=1.3, full=1.6)
+    rule = StoppingRule(thresholds=THRESHOLDS)
     assert rule.ended([0.6, 0.5], 0.1) == ""
     assert rule.ended([0.6, 0.5, 0.6], 0.1) == "clear"
     assert rule.ended([0.6, 0.5, 0.7], 0.1) == ""
-    assert rule.ended([3.3, 3.4, 3.3], 0.1) == "clear"
+    assert rule.ended([3.5, 3.6, 3.5], 0.1) == "clear"
     assert StoppingRule().ended([0.1, 0.1, 0.1], 0.1) == ""
 
 
 def test_a_quiet_gpu_takes_few_pairs_and_is_right() -> None:
-    found = measured(FakeStopwatch(), **THRESHOLDS)
+    found = measured(FakeStopwatch(), thresholds=THRESHOLDS)
     assert found.disturbance == ""
     assert found.ended == "narrow"
     assert 10 <= len(found.pairs) <= 14
@@ -111,24 +113,43 @@ def test_first_launches_warm_up_and_count_for_nothing() -> None:
     assert found.speedup.median == pytest.approx(1.6, rel=0.005)
 
 
-def test_an_unsteady_kernel_beside_a_quiet_baseline_gets_the_slower_end() -> None:
-    found = measured(FakeStopwatch(noise=noises.noisy_student), **THRESHOLDS)
+def test_a_speed_at_a_step_between_two_quarters_is_measured_for_longer() -> None:
+    rule = StoppingRule(thresholds=THRESHOLDS)
+    near = [1.2995, 1.3005] * 5
+    assert StoppingRule().ended(near, 1.0) == "narrow"
+    assert rule.ended(near, 1.0) == ""
+    assert rule.ended(near, rule.budget_s) == "budget"
+    assert rule.ended([ratio - 0.002 for ratio in near], 1.0) == "narrow"
+    assert rule.ended([ratio + 0.002 for ratio in near], 1.0) == "narrow"
+
+
+@pytest.mark.parametrize("step", THRESHOLDS.steps)
+@pytest.mark.parametrize("beside", [0.997, 1.003])
+def test_a_speed_near_a_step_earns_the_same_whatever_the_noise(step: float, beside: float) -> None:
+    speedup = step * beside
+    for seed in range(20):
+        found = measured(FakeStopwatch(speedup=speedup, seed=seed), thresholds=THRESHOLDS)
+        assert THRESHOLDS.quarters(found.deciding) == THRESHOLDS.quarters(speedup)
+
+
+def test_an_unsteady_kernel_beside_a_quiet_baseline_gains_nothing_by_it() -> None:
+    found = measured(FakeStopwatch(noise=noises.noisy_student), thresholds=THRESHOLDS)
     assert found.disturbance == ""
     assert found.tries == 1
     assert not found.steady
     assert found.ended == "budget"
-    assert found.deciding == found.speedup.low < 1.6
+    assert found.deciding == found.speedup.median * 1.005 < found.speedup.high
 
 
 def test_random_delays_are_no_way_to_be_inconclusive_beside_an_idle_process() -> None:
     state = replace(QUIET, other_processes=1)
-    found = measured(FakeStopwatch(noise=noises.noisy_student, state=state), **THRESHOLDS)
+    found = measured(FakeStopwatch(noise=noises.noisy_student, state=state), thresholds=THRESHOLDS)
     assert found.disturbance == ""
 
 
 def test_a_noisy_baseline_is_tried_four_times_and_then_told() -> None:
     watch = FakeStopwatch(noise=noises.noisy_baseline)
-    found = measured(watch, **THRESHOLDS)
+    found = measured(watch, thresholds=THRESHOLDS)
     assert "launches of the baseline differ by" in found.disturbance
     assert found.tries == 4
     assert watch.time.slept == list(PAUSES_S)
@@ -138,14 +159,14 @@ def test_other_work_that_ends_costs_a_second_try_only() -> None:
     def at_first(sample: Sample, number: int, chance: random.Random) -> Sample:
         return (noises.shared if number < 12 else noises.quiet)(sample, number, chance)
 
-    found = measured(FakeStopwatch(noise=at_first), **THRESHOLDS)
+    found = measured(FakeStopwatch(noise=at_first), thresholds=THRESHOLDS)
     assert (found.disturbance, found.tries) == ("", 2)
     assert found.speedup.median == pytest.approx(1.6, rel=0.005)
 
 
 def test_a_gpu_in_time_slices_is_told_by_its_gaps_and_costs_little_time() -> None:
     watch = FakeStopwatch(noise=noises.shared)
-    found = measured(watch, **THRESHOLDS)
+    found = measured(watch, thresholds=THRESHOLDS)
     assert "something else uses the GPU" in found.disturbance
     assert "2 ms" in found.disturbance
     assert watch.time.now_s - sum(watch.time.slept) < 6.0
@@ -160,36 +181,36 @@ def test_one_gap_costs_its_pair_and_nothing_else() -> None:
 @pytest.mark.parametrize("noise", [noises.drifting, noises.capped])
 def test_clocks_that_drift_and_a_steady_power_cap_disturb_nothing(noise: noises.Noise) -> None:
     capped = replace(QUIET, throttle=("power cap",))
-    found = measured(FakeStopwatch(noise=noise, state=capped), **THRESHOLDS)
+    found = measured(FakeStopwatch(noise=noise, state=capped), thresholds=THRESHOLDS)
     assert (found.disturbance, found.tries) == ("", 1)
     assert found.speedup.median == pytest.approx(1.6, rel=0.005)
 
 
 def test_a_thermal_slowdown_with_a_wide_interval_is_told() -> None:
     hot = replace(QUIET, throttle=("thermal slowdown",))
-    found = measured(FakeStopwatch(noise=noises.noisy_student, state=hot), **THRESHOLDS)
+    found = measured(FakeStopwatch(noise=noises.noisy_student, state=hot), thresholds=THRESHOLDS)
     assert found.disturbance == "times vary, with thermal slowdown"
-    steady = measured(FakeStopwatch(state=hot), **THRESHOLDS)
+    steady = measured(FakeStopwatch(state=hot), thresholds=THRESHOLDS)
     assert steady.disturbance == ""
 
 
 def test_a_baseline_far_slower_than_calibrated_is_told_with_what_nvml_saw() -> None:
     busy = replace(QUIET, other_processes=2)
-    found = measured(FakeStopwatch(baseline_s=2 * BASELINE_S, state=busy), **THRESHOLDS)
+    found = measured(FakeStopwatch(baseline_s=2 * BASELINE_S, state=busy), thresholds=THRESHOLDS)
     assert "52" in found.disturbance
     assert "26 ms when calibrated, with 2 other processes on the GPU" in found.disturbance
 
 
 def test_a_clear_case_is_not_believed_on_a_busy_gpu() -> None:
-    found = measured(FakeStopwatch(speedup=0.2, noise=noises.shared), **THRESHOLDS)
+    found = measured(FakeStopwatch(speedup=0.2, noise=noises.shared), thresholds=THRESHOLDS)
     assert "something else" in found.disturbance
 
 
 def test_a_kernel_too_slow_for_ten_launches_still_ends() -> None:
     watch = FakeStopwatch(speedup=0.004)
-    found = measured(watch, **THRESHOLDS)
+    found = measured(watch, thresholds=THRESHOLDS)
     assert (found.ended, len(found.pairs), found.disturbance) == ("clear", 1, "")
-    assert measured(FakeStopwatch(speedup=0.2), **THRESHOLDS).ended == "clear"
+    assert measured(FakeStopwatch(speedup=0.2), thresholds=THRESHOLDS).ended == "clear"
 
 
 def test_without_nvml_the_times_alone_decide() -> None:

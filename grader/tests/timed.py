@@ -4,6 +4,7 @@ the simulator."""
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -50,7 +51,7 @@ def small_scale(folder: Path, minimum: float) -> Callable[[TimingDevice, int], T
 
 
 def _briefly(session: Session, rule: StoppingRule, expected_s: float) -> Measurement:
-    brief = StoppingRule(budget_s=BUDGET_S, minimum=rule.minimum, full=rule.full)
+    brief = replace(rule, budget_s=BUDGET_S)
     return measure(session, brief, expected_s=expected_s)
 
 

@@ -38,6 +38,12 @@ class Thresholds:
     minimum: float
     full: float
 
+    @property
+    def steps(self) -> tuple[float, ...]:
+        """The speed-ups at which one quarter, two, three and all of the points begin."""
+        width = (self.full - self.minimum) / 3
+        return tuple(self.minimum + width * quarter for quarter in range(4))
+
     def quarters(self, speedup: float) -> int:
         """0 to 4: none under the minimum, then three steps of equal width."""
         if speedup < self.minimum:

@@ -61,7 +61,7 @@ def _clearest(minima: Sequence[float], reference: float, measured: Measured) -> 
     with nothing. If none keeps clear, the one that keeps furthest away."""
 
     def distance(found: Thresholds) -> float:
-        near = (abs(one / step - 1) for one in measured.all for step in steps(found))
+        near = (abs(one / step - 1) for one in measured.all for step in found.steps)
         return min(near, default=1.0)
 
     def left_out(found: Thresholds) -> int:
@@ -76,9 +76,3 @@ def _pairs(minima: Sequence[float], reference: float) -> Iterator[Thresholds]:
     for minimum in minima:
         for full in _FULLS:
             yield Thresholds(round(minimum, 3), round(max(minimum, reference * full), 3))
-
-
-def steps(found: Thresholds) -> tuple[float, ...]:
-    """The speed-ups at which one quarter, two, three and all of the points begin."""
-    width = (found.full - found.minimum) / 3
-    return tuple(found.minimum + width * quarter for quarter in range(4))
