@@ -26,8 +26,8 @@ def _too_slow(finding: Finding) -> str:
     unsteady = (
         ""
         if facts["steady"]
-        else " Its launches differ more than those of the baseline beside them, so the middle of "
-        "that range counts."
+        else " Its launches differ more than those of the baseline beside them, so the slower end "
+        "of that range counts."
     )
     return (
         f"The kernel is {ratio(facts['speedup'])} times as fast "

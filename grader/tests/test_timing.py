@@ -132,13 +132,13 @@ def test_a_speed_near_a_step_earns_the_same_whatever_the_noise(step: float, besi
         assert THRESHOLDS.quarters(found.deciding) == THRESHOLDS.quarters(speedup)
 
 
-def test_an_unsteady_kernel_beside_a_quiet_baseline_gains_nothing_by_it() -> None:
+def test_an_unsteady_kernel_beside_a_quiet_baseline_gets_the_slower_end() -> None:
     found = measured(FakeStopwatch(noise=noises.noisy_student), thresholds=THRESHOLDS)
     assert found.disturbance == ""
     assert found.tries == 1
     assert not found.steady
     assert found.ended == "budget"
-    assert found.deciding == found.speedup.median * 1.005 < found.speedup.high
+    assert found.deciding == found.speedup.low < 1.6
 
 
 def test_random_delays_are_no_way_to_be_inconclusive_beside_an_idle_process() -> None:

@@ -20,8 +20,6 @@ Sleep = Callable[[float], None]
 # A GPU raises its clocks within a few launches; the baseline shows when they have settled.
 _WARM_UP_LAUNCHES = 10
 _SETTLED = 0.02
-# As wide as the interval of a steady kernel may be, see StoppingRule.half_width.
-FAVOUR = 0.005
 # One try and three more, each after a pause in which other work may end.
 PAUSES_S = (0.0, 0.5, 1.0, 2.0)
 
@@ -53,9 +51,9 @@ class Measurement:
 
     @property
     def deciding(self) -> float:
-        """The speed-up that points are given for: the interval's end that favours the student, but
-        no more than FAVOUR above the median, so that a kernel gains nothing by being unsteady."""
-        return min(self.speedup.high, self.speedup.median * (1 + FAVOUR))
+        """The speed-up that points are given for: the interval's end that favours the student,
+        and the other one where only the student's kernel makes it wide."""
+        return self.speedup.high if self.steady else self.speedup.low
 
 
 def measure(
