@@ -32,7 +32,7 @@ class: .venv/gpu.stamp ## grade a whole class, go on where it stopped: ROSTER=ro
 	@$(call need,SUBMISSIONS,Name the folder of submissions: make class ROSTER=roster.csv SUBMISSIONS=dir)
 	@"$(PY)" -m grader class "$$ROSTER" "$$SUBMISSIONS" --check \
 		--output "$${OUTPUT:-class}" $(PLACE) $${PROFILE:+--profile "$$PROFILE"}
-	@$(MAKE) --no-print-directory .venv/class.stamp
+	@$(MAKE) --silent .venv/class.stamp
 	@"$(PY)" -m grader class "$$ROSTER" "$$SUBMISSIONS" \
 		--output "$${OUTPUT:-class}" $(PLACE) $${JOBS:+--jobs "$$JOBS"} $${PROFILE:+--profile "$$PROFILE"}
 
@@ -99,5 +99,6 @@ LOCK = uv pip compile --quiet --upgrade --no-config --generate-hashes --no-emit-
 	@touch $@
 
 .venv/class.stamp: .venv/base.stamp requirements/class.txt
+	@echo "Installing what a class needs, once, a minute or two ..."
 	@"$(PY)" -m pip $(INSTALL) -r requirements/class.txt || $(NOT_INSTALLED)
 	@touch $@

@@ -119,6 +119,17 @@ class Table:
             raise self.fault(key, f"is {_value(value)}; it must be a table, [{self.prefix}{key}].")
         return Table(self.path, value, self.error, f"{self.prefix}{key}.")
 
+    def tables(self, key: str) -> list[Table]:
+        """The tables [[key]], each called by its `name` in errors; none when they are absent."""
+        rows = self.entries.get(key, [])
+        if not isinstance(rows, list) or not all(isinstance(row, dict) for row in rows):
+            raise self.fault(key, f"must be tables, [[{self.prefix}{key}]].")
+        names = [row.get("name", number) for number, row in enumerate(rows, 1)]
+        return [
+            Table(self.path, row, self.error, f"{self.prefix}{key}[{name}].")
+            for name, row in zip(names, rows, strict=True)
+        ]
+
     def _typed(self, key: str, wanted: type | tuple[type, ...], allowed: str) -> Any:
         if key not in self.entries:
             raise self.fault(key, f"is missing; it must be {allowed}.")

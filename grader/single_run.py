@@ -145,7 +145,7 @@ def _told(findings: tuple[Finding, ...], exercise: Exercise) -> Iterator[Line]:
         message = told(finding, exercise)
         yield line()
         yield from paragraph(message.text, "  ", first=f"{finding.verdict.value}: ")
-        if message.hint:
+        if message.hint and "make run" not in message.hint:  # which is what prints this
             yield from paragraph(message.hint, "  ", "italic", first="Hint: ")
 
 

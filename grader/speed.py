@@ -15,14 +15,14 @@ from grader.device import Build
 from grader.finding import Finding, GraderFault, KernelFault, NotGraded
 from grader.problems.matmul import Shape
 from grader.timing import calibration as calibrations
-from grader.timing.calibration import Calibration, Step, Thresholds
+from grader.timing.calibration import Calibration, ExerciseThresholds, Thresholds
 from grader.timing.device import TimingDevice
 from grader.timing.measurement import Measurement, cublas_seconds, measure
-from grader.timing.roofline import roofline
+from grader.timing.roofline import of_device
 from grader.timing.rule import StoppingRule
 from grader.timing.sample import Contestant
 from grader.timing.session import Session
-from grader.timing.shapes import Kind, largest, shape_of
+from grader.timing.shapes import ShapeKind, largest, shape_of
 from grader.verdict import Verdict
 
 Measure = Callable[[Session, StoppingRule, float], Measurement]
@@ -32,7 +32,7 @@ Measure = Callable[[Session, StoppingRule, float], Measurement]
 class TimedShape:
     """One shape. `thresholds`: None where none are known. Seconds are 0 where nothing is known."""
 
-    kind: Kind
+    kind: ShapeKind
     measurement: Measurement
     thresholds: Thresholds | None = None
     bound_s: float = 0.0  # what the roofline allows
@@ -52,7 +52,7 @@ class Timing:
 
     gpu: str
     calibration: Calibration | None
-    step: Step | None  # of this exercise in the calibration
+    own: ExerciseThresholds | None  # of this exercise in the calibration
     shapes: tuple[TimedShape, ...]
 
     @property
@@ -96,23 +96,28 @@ class Timer:
         """
         gpu = str(self.device.describe()["name"])
         known = calibrations.find(gpu, self.folder)
-        step = known.steps.get(build.exercise.name) if known else None
-        size = step.size if step else self._size(build)
+        own = known.exercises.get(build.exercise.name) if known else None
+        size = own.size if own else self._size(build)
         timed: list[TimedShape] = []
-        for kind in Kind if any_shape else (Kind.SQUARE,):
+        for kind in ShapeKind if any_shape else (ShapeKind.SQUARE,):
             shape = shape_of(kind, size) if any_shape else _whole(build, size)
-            timed.append(self._shape(build, kind, shape, known, step))
+            timed.append(self._shape(build, kind, shape, known, own))
             if timed[-1].quarters == 0 or timed[-1].measurement.disturbance:
                 break
-        return Timing(gpu, known, step, tuple(timed))
+        return Timing(gpu, known, own, tuple(timed))
 
     def _shape(
-        self, build: Build, kind: Kind, shape: Shape, known: Calibration | None, step: Step | None
+        self,
+        build: Build,
+        kind: ShapeKind,
+        shape: Shape,
+        known: Calibration | None,
+        own: ExerciseThresholds | None,
     ) -> TimedShape:
         if not self.device.fits(shape):
             raise NotGraded("inconclusive", f"{shape} does not fit into the GPU's free memory")
-        thresholds = step.thresholds.get(kind) if step else None
-        bound_s = roofline(self.device.describe()).bound_s(shape)
+        thresholds = own.thresholds.get(kind) if own else None
+        bound_s = of_device(self.device.describe()).bound_s(shape)
         rule = StoppingRule(thresholds=thresholds)
         key = derived_seed(self.seed, build.exercise.name, "timing", kind.value)
         stopwatch = self.device.stopwatch(build, shape, key, cublas=self.cublas)
@@ -129,7 +134,7 @@ class Timer:
     def _size(self, build: Build) -> int:
         """Without a calibration: from two launches of the baseline at the smallest size."""
         sizes = build.exercise.speed_sizes
-        shape = shape_of(Kind.SQUARE, sizes[0])
+        shape = shape_of(ShapeKind.SQUARE, sizes[0])
         stopwatch = self.device.stopwatch(build, shape, self.seed)
         try:
             first, second = (stopwatch.sample(Contestant.BASELINE, draw) for draw in (1, 2))
@@ -137,7 +142,7 @@ class Timer:
             stopwatch.close()
         taken_s = min(first.seconds, second.seconds)
         expected = {size: taken_s * (size / sizes[0]) ** 3 for size in sizes}
-        return largest(sizes, expected, lambda s: self.device.fits(shape_of(Kind.SQUARE, s)))
+        return largest(sizes, expected, lambda s: self.device.fits(shape_of(ShapeKind.SQUARE, s)))
 
 
 def judge(timing: Timing) -> None:
@@ -145,9 +150,9 @@ def judge(timing: Timing) -> None:
     shape = timing.decisive
     if shape.measurement.disturbance:
         raise NotGraded("inconclusive", shape.measurement.disturbance)
-    if timing.step is None:
+    if timing.own is None:
         raise NotGraded("not_calibrated", f"no calibration for {timing.gpu}. Next: make calibrate")
-    if timing.step.moved:
+    if timing.own.moved:
         raise NotGraded("no_gap")
     if shape.quarters == 0:
         raise KernelFault((_too_slow(shape),))
@@ -182,4 +187,4 @@ def _timed(finding: Finding, shape: Shape) -> Finding:
 def _whole(build: Build, size: int) -> Shape:
     """Whole tiles, for a kernel that promises no more."""
     assert build.config is not None, "only a complete build is timed"
-    return shape_of(Kind.SQUARE, size).filled(build.config.tiles)
+    return shape_of(ShapeKind.SQUARE, size).filled(build.config.tiles)

@@ -8,17 +8,16 @@ from dataclasses import dataclass
 
 from grader.bench.cpu import Processor
 from grader.bench.progress import Step
-from grader.bench.roofline import operations
 from grader.device import Build, LaunchConfig
 from grader.finding import GraderFault
 from grader.problems.matmul import Shape
 from grader.timing.device import TimingDevice
 from grader.timing.measurement import Measurement, attempt, cublas_seconds
-from grader.timing.roofline import gflops, roofline
+from grader.timing.roofline import gflops, of_device, operations
 from grader.timing.rule import StoppingRule
 from grader.timing.sample import Conditions
 from grader.timing.session import Session
-from grader.timing.shapes import Kind, shape_of
+from grader.timing.shapes import ShapeKind, shape_of
 
 SIZES = (512, 1024, 2048, 4096, 8192)
 # The ragged neighbours of these: one small, one large.
@@ -30,7 +29,7 @@ LONGEST_LAUNCH_S = 2.0
 
 
 @dataclass(frozen=True)
-class Timed:
+class ShapeTimes:
     """One shape. Seconds are medians; `cublas_s` is 0 where the library is not there; `numpy_s` is
     0 where it was not asked, and an estimate unless `numpy_measured`. `bound_s` is what
     the roofline allows, 0 where it is not known; `note` says what disturbed the measurement."""
@@ -68,15 +67,15 @@ class LeftOut:
     reason: str
 
 
-Row = Timed | LeftOut
+ShapeResult = ShapeTimes | LeftOut
 
 
 def usual_shapes(config: LaunchConfig, ragged: bool) -> tuple[Shape, ...]:
     """Squares, made of whole tiles where the kernel needs that, and ragged neighbours."""
-    squares = [shape_of(Kind.SQUARE, size) for size in SIZES]
+    squares = [shape_of(ShapeKind.SQUARE, size) for size in SIZES]
     if not ragged:
         return tuple(shape.filled(config.tiles) for shape in squares)
-    return (*squares, *(shape_of(Kind.RAGGED, size) for size in RAGGED_SIZES))
+    return (*squares, *(shape_of(ShapeKind.RAGGED, size) for size in RAGGED_SIZES))
 
 
 class Clock:
@@ -92,23 +91,23 @@ class Clock:
         self._processor = processor
         self._slowest = 0.0  # seconds of the last launch for each operation
 
-    def rows(self, shapes: Sequence[Shape], step: Step) -> Iterator[Row]:
+    def rows(self, shapes: Sequence[Shape], step: Step) -> Iterator[ShapeResult]:
         """Raises KernelFault where a timed launch goes wrong, GraderFault."""
         for shape in shapes:
             step(str(shape))
             yield self._row(shape)
 
-    def _row(self, shape: Shape) -> Row:
+    def _row(self, shape: Shape) -> ShapeResult:
         if not self._device.fits(shape):
             return LeftOut(shape, "does not fit into the GPU's free memory")
         expected_s = self._slowest * operations(shape)
         if expected_s > LONGEST_LAUNCH_S:
             return LeftOut(shape, f"one launch would take about {expected_s:.1f} s")
-        bound_s = roofline(self._device.describe()).bound_s(shape)
+        bound_s = of_device(self._device.describe()).bound_s(shape)
         measured, cublas_s = self._measure(shape, bound_s)
         self._slowest = measured.student_s / operations(shape)
         numpy_s, known = self._processor.seconds(shape) if self._processor else (0.0, True)
-        return Timed(
+        return ShapeTimes(
             shape=shape,
             student_s=measured.student_s,
             baseline_s=measured.baseline_s,

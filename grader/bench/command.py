@@ -7,7 +7,7 @@ import json
 
 from grader import course
 from grader.bench import kernels, oclgrind, simulator, table
-from grader.bench.outcome import Outcome, compose
+from grader.bench.outcome import BenchOutcome, compose
 from grader.bench.progress import Step, silent, steps
 from grader.checks import devices
 from grader.cli import OK
@@ -36,10 +36,10 @@ def main(options: argparse.Namespace) -> int:
     if not simulator.is_measurable():
         raise GraderFault("Which kernel? Next: make bench EX=tiled")
     chosen = exercises(options.exercise, graded=True)
-    subjects = (*simulator.solutions(chosen), simulator.comparison(load_all(PROJECT)))
+    workloads = (*simulator.solutions(chosen), simulator.comparison(load_all(PROJECT)))
     shown = None if options.json else screen
-    with steps(shown, plain, "Measuring the simulator", len(subjects) + 1) as step:
-        outcome = measure(subjects, options.compiler, with_oclgrind=True, step=step)
+    with steps(shown, plain, "Measuring the simulator", len(workloads) + 1) as step:
+        outcome = measure(workloads, options.compiler, with_oclgrind=True, step=step)
     if options.json:
         print(json.dumps(compose(outcome), indent=1))
     else:
@@ -48,23 +48,23 @@ def main(options: argparse.Namespace) -> int:
 
 
 def measure(
-    subjects: tuple[simulator.Subject, ...],
+    workloads: tuple[simulator.Workload, ...],
     family: str | None,
     with_oclgrind: bool,
     shape: Shape = simulator.SHAPE,
     repeats: int = simulator.REPEATS,
     step: Step = silent,
-) -> Outcome:
-    """The last of `subjects` is the kernel that Oclgrind runs, too."""
+) -> BenchOutcome:
+    """The last of `workloads` is the kernel that Oclgrind runs, too."""
     compiler, target = host_compiler(family), course.load(PROJECT).target
     measured = []
-    for one in subjects:
+    for one in workloads:
         step(one.name)
         measured.append(simulator.measure(one, compiler, target, shape, repeats))
     step("Oclgrind")
     tool = oclgrind.find() if with_oclgrind else None
     version = ".".join(map(str, compiler.version))
-    return Outcome(
+    return BenchOutcome(
         f"{compiler.family} {version}",
         str(shape),
         tuple(measured),

@@ -7,9 +7,8 @@ from collections.abc import Callable
 
 import numpy as np
 
-from grader.bench.roofline import operations
 from grader.problems.matmul import Shape
-from grader.timing.roofline import gflops
+from grader.timing.roofline import gflops, operations
 
 _REPEATS = 3
 # One product may take this long; larger ones are judged by the speed of the largest that did.

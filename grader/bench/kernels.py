@@ -87,7 +87,7 @@ def _draw(report: Report, path: Path) -> Path | None:
     """The picture's file; None where there is nothing to draw. Raises GraderFault."""
     name = report.prepared.entry.exercise.name
     place = f"on {report.gpu}" if report.gpu else "counted by the simulator"
-    text = plot.draw(plot.Subject(f"{name} {place}", report.counted, report.roof, report.rows))
+    text = plot.draw(plot.Picture(f"{name} {place}", report.counted, report.roof, report.rows))
     if text is None:
         return None
     try:

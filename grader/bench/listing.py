@@ -8,14 +8,14 @@ from rich import box
 from rich.console import Console
 from rich.table import Table
 
-from grader.bench.clock import LeftOut, Row, Timed
+from grader.bench.clock import LeftOut, ShapeResult, ShapeTimes
 from grader.bench.preparation import Counted, Prepared, Refusal
-from grader.bench.roofline import Roof, naive_bytes
 from grader.counters import Counters, total
 from grader.device import LaunchConfig
 from grader.messages import say
 from grader.report.line import Line, line, paragraph, show
 from grader.report.words import check_name
+from grader.timing.roofline import Roof, naive_bytes
 
 _TITLES = ("shape", "time", "GFLOP/s", "x naive", "x NumPy", "of cuBLAS", "of the roof")
 _NONE = "-"
@@ -62,10 +62,10 @@ def head_lines(prepared: Prepared, config: LaunchConfig | None, where: str) -> I
         yield line(("Right", "green"), f" for whole tiles and for ragged shapes ({where}).")
 
 
-def gpu_line(name: str, roof: Roof | None, rows: Sequence[Row]) -> Line:
+def gpu_line(name: str, roof: Roof | None, rows: Sequence[ShapeResult]) -> Line:
     """Its peak, and clocks and heat while the last shape was measured."""
     peak = f": {roof.peak_gflops:,.0f} GFLOP/s at most" if roof else ""
-    known = [row.conditions for row in rows if isinstance(row, Timed) and row.conditions]
+    known = [row.conditions for row in rows if isinstance(row, ShapeTimes) and row.conditions]
     if not known:
         return line((name, "bold"), peak)
     last = known[-1]
@@ -74,9 +74,9 @@ def gpu_line(name: str, roof: Roof | None, rows: Sequence[Row]) -> Line:
     return line((name, "bold"), peak, state)
 
 
-def print_times(rows: Sequence[Row], screen: Console, plain: bool) -> None:
+def print_times(rows: Sequence[ShapeResult], screen: Console, plain: bool) -> None:
     """The table of times; with `plain`, lines."""
-    timed = [row for row in rows if isinstance(row, Timed)]
+    timed = [row for row in rows if isinstance(row, ShapeTimes)]
     table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
     for title in _TITLES:
         table.add_column(title, justify="right", no_wrap=True)
@@ -95,7 +95,7 @@ def is_too_wide(table: Table, screen: Console) -> bool:
     return screen.measure(table, options=endless).maximum > screen.width
 
 
-def told(row: Row) -> str:
+def told(row: ShapeResult) -> str:
     """One row as plain words."""
     if isinstance(row, LeftOut):
         return f"left out, {row.reason}"
@@ -103,7 +103,7 @@ def told(row: Row) -> str:
     return ", ".join(f"{title} {cell}" for title, cell in pairs if cell != _NONE)
 
 
-def _cells(row: Timed) -> tuple[str, ...]:
+def _cells(row: ShapeTimes) -> tuple[str, ...]:
     about = "" if row.numpy_measured else "~"
     return (
         str(row.shape),
@@ -116,13 +116,13 @@ def _cells(row: Timed) -> tuple[str, ...]:
     )
 
 
-def _notes(rows: Sequence[Row]) -> Iterator[Line]:
+def _notes(rows: Sequence[ShapeResult]) -> Iterator[Line]:
     for row in rows:
         if isinstance(row, LeftOut):
             yield line(f"{row.shape}: left out, {row.reason}.")
         elif row.note:
             yield line(f"{row.shape}: disturbed, {row.note}")
-    timed = [row for row in rows if isinstance(row, Timed)]
+    timed = [row for row in rows if isinstance(row, ShapeTimes)]
     yield line("naive: the grader's own kernel, 16 x 16 threads, no shared memory, A * B.")
     if any(row.numpy_s for row in timed):
         about = (

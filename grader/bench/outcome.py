@@ -15,7 +15,7 @@ BUILD_TARGET_S = 1.0
 
 
 @dataclass(frozen=True)
-class Outcome:
+class BenchOutcome:
     """`oclgrind` is None where it is not installed; it ran the kernel of the last of `kernels`."""
 
     compiler: str
@@ -34,7 +34,7 @@ class Goal:
     reached: bool | None
 
 
-def goals(outcome: Outcome) -> Iterator[Goal]:
+def goals(outcome: BenchOutcome) -> Iterator[Goal]:
     """Both simulators on the same kernel, and the slowest build."""
     same, other = outcome.kernels[-1], outcome.oclgrind
     for text, speed, least in (
@@ -57,7 +57,7 @@ def goals(outcome: Outcome) -> Iterator[Goal]:
     )
 
 
-def compose(outcome: Outcome) -> dict[str, Any]:
+def compose(outcome: BenchOutcome) -> dict[str, Any]:
     """Everything as data; speeds in multiply-adds a second."""
     other = outcome.oclgrind
     return {

@@ -6,11 +6,10 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from grader.bench.chart import Panel, Point, decades, doublings, rule
-from grader.bench.clock import Row, Timed
+from grader.bench.clock import ShapeResult, ShapeTimes
 from grader.bench.preparation import Counted
-from grader.bench.roofline import Roof, best_intensity, naive_bytes, operations
 from grader.inspect.svg import EDGE, INK, PALE_INK, WHITE, document, text
-from grader.timing.roofline import gflops
+from grader.timing.roofline import Roof, best_intensity, gflops, naive_bytes, operations
 
 _TOP, _HEIGHT = 78.0, 290.0
 _LEFT, _WIDTH, _BETWEEN = 82.0, 400.0, 104.0
@@ -20,44 +19,44 @@ _SPEED = "GFLOP/s"
 
 
 @dataclass(frozen=True)
-class Subject:
-    """What the picture is about. `rows` is empty without a GPU."""
+class Picture:
+    """What a picture shows. `rows` is empty without a GPU."""
 
     title: str
     counted: Counted | None
     roof: Roof | None
-    rows: tuple[Row, ...] = ()
+    rows: tuple[ShapeResult, ...] = ()
 
     @property
-    def timed(self) -> list[Timed]:
-        return [row for row in self.rows if isinstance(row, Timed)]
+    def timed(self) -> list[ShapeTimes]:
+        return [row for row in self.rows if isinstance(row, ShapeTimes)]
 
     @property
-    def squares(self) -> list[Timed]:
+    def squares(self) -> list[ShapeTimes]:
         return sorted(
             (row for row in self.timed if len(set(row.shape)) == 1), key=lambda row: row.shape
         )
 
 
-def draw(subject: Subject) -> str | None:
+def draw(picture: Picture) -> str | None:
     """The picture as SVG; None where there is nothing to draw."""
     panels = []
     left = _LEFT
-    if subject.roof and (subject.counted or subject.timed):
-        panels.append(list(_roofline(subject, subject.roof, left)))
+    if picture.roof and (picture.counted or picture.timed):
+        panels.append(list(_roofline(picture, picture.roof, left)))
         left += _WIDTH + _BETWEEN
-    if len(subject.squares) > 1:
-        panels.append(list(_throughput(subject, left)))
+    if len(picture.squares) > 1:
+        panels.append(list(_throughput(picture, left)))
         left += _WIDTH + _BETWEEN
     if not panels:
         return None
     width = left - _BETWEEN + 30
-    notes = _notes(subject)
-    head = text(20, 30, subject.title, 16, weight="bold")
+    notes = _notes(picture)
+    head = text(20, 30, picture.title, 16, weight="bold")
     bottom = _TOP + _HEIGHT + 70
     foot = [text(20, bottom + 18 * i, note, 12, fill=PALE_INK) for i, note in enumerate(notes)]
     shapes = [head, *(shape for panel in panels for shape in panel), *foot]
-    return document(width, bottom + 18 * len(notes), subject.title, shapes)
+    return document(width, bottom + 18 * len(notes), picture.title, shapes)
 
 
 @dataclass(frozen=True)
@@ -70,8 +69,8 @@ class _Mark:
     measured: bool
 
 
-def _roofline(subject: Subject, roof: Roof, left: float) -> Iterator[str]:
-    marks = list(_marks(subject, roof))
+def _roofline(picture: Picture, roof: Roof, left: float) -> Iterator[str]:
+    marks = list(_marks(picture, roof))
     # From below every kernel here to well past the ridge.
     across = decades(_OPERATIONS, [0.2, 4 * roof.ridge, *(mark.point[0] for mark in marks)])
     slope = roof.attainable_gflops(across.low)
@@ -105,11 +104,11 @@ def _dot(panel: Panel, mark: _Mark, roof: Roof) -> Iterator[str]:
         yield text(x + 9, y + 18, words, 12, "start", "bold", mark.color)
 
 
-def _marks(subject: Subject, roof: Roof) -> Iterator[_Mark]:
+def _marks(picture: Picture, roof: Roof) -> Iterator[_Mark]:
     """With times: as fast as measured. Without: as fast as the roof allows."""
-    largest = max(subject.timed, key=lambda row: operations(row.shape), default=None)
-    if subject.counted is not None:
-        shape, counters = subject.counted.shape, subject.counted.counters
+    largest = max(picture.timed, key=lambda row: operations(row.shape), default=None)
+    if picture.counted is not None:
+        shape, counters = picture.counted.shape, picture.counted.counters
         intensity = counters.arithmetic_intensity(shape)
         naive = operations(shape) / naive_bytes(shape)
         speed = largest.gflops if largest else roof.attainable_gflops(intensity)
@@ -122,8 +121,8 @@ def _marks(subject: Subject, roof: Roof) -> Iterator[_Mark]:
         yield _Mark("this kernel", (best_intensity(largest.shape), largest.gflops), _BLUE, True)
 
 
-def _throughput(subject: Subject, left: float) -> Iterator[str]:
-    rows = subject.squares
+def _throughput(picture: Picture, left: float) -> Iterator[str]:
+    rows = picture.squares
     sizes = [float(row.shape.m) for row in rows]
     lines: list[tuple[str, str, str, list[float]]] = [
         ("this kernel", _BLUE, "", [row.gflops for row in rows]),
@@ -137,7 +136,7 @@ def _throughput(subject: Subject, left: float) -> Iterator[str]:
             speeds = [gflops(r.shape, s) if s else 0.0 for r, s in zip(rows, seconds, strict=True)]
             lines.append((name, color, "6 4" if name == "cuBLAS" else "2 4", speeds))
     known = [speed for *_, speeds in lines for speed in speeds if speed]
-    peak = subject.roof.peak_gflops if subject.roof else 0.0
+    peak = picture.roof.peak_gflops if picture.roof else 0.0
     panel = Panel(
         left, _TOP, _WIDTH, _HEIGHT, doublings("M = N = K", sizes), decades(_SPEED, known, peak)
     )
@@ -165,14 +164,14 @@ def _curves(
         yield text(x - 4, y, name, 12, "end", "bold", color)
 
 
-def _notes(subject: Subject) -> list[str]:
+def _notes(picture: Picture) -> list[str]:
     notes = []
-    if subject.roof:
-        notes.append(f"Roof: {subject.roof}.")
-    if subject.counted:
-        at = f"as the simulator counts them at {subject.counted.shape}"
+    if picture.roof:
+        notes.append(f"Roof: {picture.roof}.")
+    if picture.counted:
+        at = f"as the simulator counts them at {picture.counted.shape}"
         notes.append(f"Bytes moved: sectors between L1 and L2, {at}.")
-    if subject.timed:
+    if picture.timed:
         notes.append(
             "A kernel above its slope is helped by the caches: not every byte comes from memory."
         )

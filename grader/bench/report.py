@@ -6,11 +6,10 @@ from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from grader.bench.clock import RAGGED_SIZES, SIZES, Clock, LeftOut, Row, usual_shapes
+from grader.bench.clock import RAGGED_SIZES, SIZES, Clock, LeftOut, ShapeResult, usual_shapes
 from grader.bench.cpu import Processor
 from grader.bench.preparation import Counted, Prepared, Refusal, count, prepare
 from grader.bench.progress import Step
-from grader.bench.roofline import Roof, of_device, of_model
 from grader.checks.build import CompilerCheck
 from grader.checks.plan import PRACTICE_SEED, Entry
 from grader.counted_shapes import aligned_shape
@@ -19,6 +18,7 @@ from grader.device import Device
 from grader.finding import GraderFault, KernelFault
 from grader.problems.matmul import Shape
 from grader.timing.device import TimingDevice
+from grader.timing.roofline import Roof, of_device, of_model
 
 # What a bar counts: preparing on the simulator and on the GPU, then every shape.
 MOST_STEPS = 2 + len(SIZES) + len(RAGGED_SIZES)
@@ -42,7 +42,7 @@ class Report:
     counted: Counted | None
     roof: Roof | None
     gpu: str = ""
-    rows: tuple[Row, ...] = ()
+    rows: tuple[ShapeResult, ...] = ()
 
 
 def measure(
@@ -107,7 +107,8 @@ def _timed(
     merged = Prepared(
         prepared.entry, checked.build, prepared.edge or checked.edge, prepared.lacking
     )
-    return Report(merged, counted, of_device(known), str(known["name"]), rows)
+    roof = of_device(known)
+    return Report(merged, counted, roof if roof.known else None, roof.name, rows)
 
 
 def compose(report: Report) -> dict[str, Any]:
@@ -129,7 +130,7 @@ def compose(report: Report) -> dict[str, Any]:
     }
 
 
-def _row(row: Row) -> dict[str, Any]:
+def _row(row: ShapeResult) -> dict[str, Any]:
     if isinstance(row, LeftOut):
         return {"shape": str(row.shape), "left_out": row.reason}
     return {

@@ -42,7 +42,7 @@ class Speed:
 
 
 @dataclass(frozen=True)
-class Subject:
+class Workload:
     """What is measured, and the exercise whose contract it follows."""
 
     name: str
@@ -55,40 +55,40 @@ def is_measurable() -> bool:
     return _TILED.is_file()
 
 
-def solutions(exercises: Sequence[Exercise]) -> tuple[Subject, ...]:
+def solutions(exercises: Sequence[Exercise]) -> tuple[Workload, ...]:
     """The reference solutions; a student's copy has none."""
     return tuple(
-        Subject(one.name, one, submission.read(one.folder / "solution.cu", one, one.folder))
+        Workload(one.name, one, submission.read(one.folder / "solution.cu", one, one.folder))
         for one in exercises
         if (one.folder / "solution.cu").is_file()
     )
 
 
-def comparison(exercises: Sequence[Exercise]) -> Subject:
+def comparison(exercises: Sequence[Exercise]) -> Workload:
     """The kernel that Oclgrind runs, too; it follows the contract of 02_tiled."""
     (tiled,) = (one for one in exercises if one.kernel == "matmul_tiled")
-    return Subject("tiled 16x16", tiled, submission.read(_TILED, tiled, _TILED.parent))
+    return Workload("tiled 16x16", tiled, submission.read(_TILED, tiled, _TILED.parent))
 
 
 def measure(
-    subject: Subject,
+    workload: Workload,
     compiler: HostCompiler,
     target: Target,
     shape: Shape = SHAPE,
     repeats: int = REPEATS,
 ) -> Speed:
     """Raises GraderFault when the kernel does not build or run as it should."""
-    build_s = statistics.median(_build_s(subject, compiler, target) for _ in range(repeats))
+    build_s = statistics.median(_build_s(workload, compiler, target) for _ in range(repeats))
     with closing(SimulatorDevice(target, compiler, cache=CACHE / "simulator")) as device:
-        build = device.build(subject.exercise, subject.file)
+        build = device.build(workload.exercise, workload.file)
         if build.config is None or build.artifact is None:
-            raise GraderFault(f"{subject.file.path} does not build. Next: make doctor")
+            raise GraderFault(f"{workload.file.path} does not build. Next: make doctor")
         case = Case(shape, timeout_s=_TIMEOUT_S)
-        off = prepare(subject.exercise, build.config, case, fresh_poison(0, 0))
+        off = prepare(workload.exercise, build.config, case, fresh_poison(0, 0))
         on = replace(off, watch=True, count=True)
         off_s, on_s = (_median_s(device, build, launch, repeats) for launch in (off, on))
     work = shape.m * shape.n * shape.k
-    return Speed(subject.name, work / off_s, work / on_s, build_s)
+    return Speed(workload.name, work / off_s, work / on_s, build_s)
 
 
 def _median_s(device: SimulatorDevice, build: Build, launch: Launch, repeats: int) -> float:
@@ -102,12 +102,12 @@ def _median_s(device: SimulatorDevice, build: Build, launch: Launch, repeats: in
     return statistics.median(times[1:])
 
 
-def _build_s(subject: Subject, compiler: HostCompiler, target: Target) -> float:
+def _build_s(workload: Workload, compiler: HostCompiler, target: Target) -> float:
     with (
         _empty_cache(compiler) as cache,
         closing(SimulatorDevice(target, compiler, cache=cache)) as device,
     ):
-        return cpu_s(lambda: device.build(subject.exercise, subject.file))
+        return cpu_s(lambda: device.build(workload.exercise, workload.file))
 
 
 @contextmanager

@@ -17,7 +17,6 @@ from grader.exercise import Exercise
 from grader.finding import GraderFault
 from grader.report.next_step import missing
 from grader.settings import PROJECT
-from grader.simulator.device import SimulatorDevice
 
 
 def entries(options: argparse.Namespace, chosen: tuple[Exercise, ...]) -> tuple[Entry, ...]:
@@ -47,20 +46,18 @@ def open_machine(word: str, stack: ExitStack, screen: Console | None) -> Machine
     choice = devices.choose(word)
     if choice.note and screen:
         screen.print(choice.note)
-    counting = SimulatorDevice(target, cache=devices.CACHE / "simulator")
+    counting = devices.open_simulator(target)
     stack.enter_context(closing(counting))
     nvcc = devices.compiler_check(target)
     if "gpu" not in choice.kinds:
         return Machine(target, counting, nvcc=nvcc)
-    from grader.gpu.device import GpuDevice  # only where there is one
 
     def wait(text: str) -> None:
         if screen:
             screen.print(text)
 
-    gpu = GpuDevice(target, cache=devices.CACHE / "gpu", on_wait=wait)
+    gpu = devices.open_gpu(target, wait)
     stack.enter_context(closing(gpu))
-    gpu.describe()  # a GPU that does not answer shows now
     return Machine(target, counting, gpu, nvcc)
 
 

@@ -9,14 +9,14 @@ from rich.console import Console
 from rich.table import Table
 
 from grader.bench.oclgrind import CHECKS, PACKAGES, SIZE
-from grader.bench.outcome import Goal, Outcome, goals
+from grader.bench.outcome import BenchOutcome, Goal, goals
 from grader.report.line import Line, line, show
 
 _UNIT = "million multiply-adds/s"
 _KERNELS = "How fast a kernel of yours is: make bench EX=tiled"
 
 
-def print_outcome(outcome: Outcome, screen: Console, plain: bool) -> None:
+def print_outcome(outcome: BenchOutcome, screen: Console, plain: bool) -> None:
     show(screen, [line(f"Simulator, {outcome.compiler}, one core, {outcome.shape}")])
     if plain:
         show(screen, plain_rows(outcome))
@@ -25,13 +25,13 @@ def print_outcome(outcome: Outcome, screen: Console, plain: bool) -> None:
     show(screen, closing_lines(outcome))
 
 
-def plain_rows(outcome: Outcome) -> Iterator[Line]:
+def plain_rows(outcome: BenchOutcome) -> Iterator[Line]:
     for name, off, on, build in _rows(outcome):
         built = f", build {build}" if build else ""
         yield line(f"{name}: {off} {_UNIT} without observers, {on} with all{built}")
 
 
-def table(outcome: Outcome) -> Table:
+def table(outcome: BenchOutcome) -> Table:
     made = Table(box=box.SIMPLE, caption=_UNIT)
     made.add_column("kernel")
     for title in ("observers off", "observers on", "build"):
@@ -41,7 +41,7 @@ def table(outcome: Outcome) -> Table:
     return made
 
 
-def _rows(outcome: Outcome) -> Iterator[tuple[str, str, str, str]]:
+def _rows(outcome: BenchOutcome) -> Iterator[tuple[str, str, str, str]]:
     other = outcome.oclgrind
     unit = other.checked_per_s if other else None
     for kernel in outcome.kernels:
@@ -61,7 +61,7 @@ def _times(ratio: float) -> str:
     return f"{ratio:.0f}" if ratio >= 10 else f"{ratio:.1f}"
 
 
-def closing_lines(outcome: Outcome) -> Iterator[Line]:
+def closing_lines(outcome: BenchOutcome) -> Iterator[Line]:
     for goal in goals(outcome):
         yield line(f"{goal.text}: {goal.value}, target {goal.target}: ", _word(goal))
     if outcome.oclgrind:

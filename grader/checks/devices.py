@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from grader.caller import setting
 from grader.checks.build import CompilerCheck
@@ -15,6 +15,10 @@ from grader.exercise import PROJECT, Exercise
 from grader.finding import Finding, GraderFault
 from grader.gpu import hardware, nvcc
 from grader.submission import Submission
+
+if TYPE_CHECKING:
+    from grader.gpu.device import GpuDevice
+    from grader.simulator.device import SimulatorDevice
 
 CACHE = PROJECT / ".cache"
 
@@ -45,19 +49,25 @@ def choose(word: str) -> Choice:
 def open_device(kind: str, target: Target, note: Note) -> Device:
     """A device, or one that repeats why it could not be opened, check by check."""
     try:
-        device = _open(kind, target, note)
-        device.describe()  # a GPU is asked for its name here, so that a broken one shows now
-        return device
+        return open_gpu(target, note) if kind == "gpu" else open_simulator(target)
     except GraderFault as fault:
         return BrokenDevice(kind, fault)
 
 
-def _open(kind: str, target: Target, note: Note) -> Device:
-    # Imported here, because each needs what only a machine with that device has.
-    if kind == "gpu":
-        from grader.gpu.device import GpuDevice
+# Devices are imported here, because each needs what only a machine with that device has.
 
-        return GpuDevice(target, cache=CACHE / "gpu", on_wait=note)
+
+def open_gpu(target: Target, note: Note) -> GpuDevice:
+    """Raises GraderFault, also where the GPU does not answer."""
+    from grader.gpu.device import GpuDevice
+
+    device = GpuDevice(target, cache=CACHE / "gpu", on_wait=note)
+    device.describe()  # asks it for its name
+    return device
+
+
+def open_simulator(target: Target) -> SimulatorDevice:
+    """Raises GraderFault where there is no compiler."""
     from grader.simulator.device import SimulatorDevice
 
     return SimulatorDevice(target, cache=CACHE / "simulator")

@@ -8,18 +8,22 @@ from __future__ import annotations
 
 import argparse
 
-from grader.classroom import command, intake
+from grader.classroom import command, gradebook, intake
 from grader.classroom import folder as folders
-from grader.classroom.gradebook import STATUS
 from grader.cli import OK
+from grader.report.words import visible
 
 
 def main(options: argparse.Namespace) -> int:
     """Exit status 0 whatever came of each: the grade book says it."""
     one = command.compose(options)
-    with folders.locked(one.folder / ".lock", wait=True):
+    with command.alone(one.folder):
         folders.save(one)
         counts = intake.take_all(one)
-    for status, count in sorted(counts.items()):
-        print(f"{count} {'taken' if status == 'ok' else STATUS.get(status, status)}")
+    words = gradebook.STATUS | {"ok": "taken"}
+    told = (f"{words.get(status, status)}: {count}" for status, count in sorted(counts.items()))
+    print(f"{len(one.students)} students. {', '.join(told)}.")
+    for row in gradebook.rows(one, None):
+        if row.student.problem:
+            print(f"  {visible(row.student.name)}: {gradebook.outcome(row)}")
     return OK

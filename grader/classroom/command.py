@@ -8,8 +8,7 @@ import os
 import shutil
 import subprocess
 import sys
-from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from datetime import UTC, datetime
@@ -17,7 +16,17 @@ from pathlib import Path
 
 from grader import cores, seeds
 from grader.classroom import folder as folders
-from grader.classroom import gradebook, history, intake, job, policy, roster, similarity, snapshot
+from grader.classroom import (
+    gradebook,
+    history,
+    intake,
+    job,
+    policy,
+    progress,
+    roster,
+    similarity,
+    snapshot,
+)
 from grader.classroom.folder import Class
 from grader.classroom.roster import Student, as_written, key_of
 from grader.cli import ERROR, OK
@@ -40,7 +49,7 @@ def main(options: argparse.Namespace) -> int:
     if options.verb == "class":
         return _class(options)
     folders.load(options.output)  # where there is no class, a lock would make the folder
-    with _alone(options.output):
+    with alone(options.output):
         return _regrade(options) if options.verb == "regrade" else _forget(options)
 
 
@@ -52,17 +61,18 @@ def _class(options: argparse.Namespace) -> int:
         return OK
     if importlib.util.find_spec("snakemake") is None:
         raise GraderFault(_NO_SNAKEMAKE)
-    with _alone(options.output):
+    with alone(options.output):
         one = compose(options)
         folders.save(one)
         intake.take_all(one)
         job.reopen(one)
         ended = _snakemake(one, options.jobs, options.profile)
-        return _gather(one, options.names, ended)
+        return _gather(one, ended)
 
 
 @contextmanager
-def _alone(output: Path) -> Iterator[None]:
+def alone(output: Path) -> Iterator[None]:
+    """Nobody else works in the folder of the class meanwhile; raises GraderFault where one does."""
     with folders.locked(output / ".lock", wait=False) as mine:
         if mine is None:
             raise GraderFault(f"{output} is being graded by another process. Next: wait for it")
@@ -115,7 +125,7 @@ def _snakemake(one: Class, jobs: int | None, profile: Path | None) -> int:
     environment["PYTHONPATH"] = os.pathsep.join(
         filter(None, (str(PROJECT), environment.get("PYTHONPATH")))
     )
-    with (one.folder / "snakemake.log").open("ab") as log:
+    with (one.folder / "snakemake.log").open("ab") as log, progress.told(one):
         done = subprocess.run(
             command, cwd=PROJECT, env=environment, stdin=subprocess.DEVNULL, stdout=log,
             stderr=subprocess.STDOUT, check=False,
@@ -138,16 +148,26 @@ def _where(jobs: int | None, profile: Path | None, device: str) -> list[str]:
     return ["--profile", str(profile.resolve()), *(["--jobs", str(jobs)] if jobs else [])]
 
 
-def _gather(one: Class, names: bool, ended: int = 0) -> int:
+def _gather(one: Class, ended: int = 0) -> int:
     """Write the grade book and the page from what is there; say what is open."""
     from grader.classroom import page  # needs jinja2, which only classes have
 
     rows = gradebook.rows(one, policy.load(PROJECT))
     gradebook.write(one.folder / "gradebook.csv", rows)
-    page.write(one.folder / "summary.html", rows, f"Class of {len(rows)}", names)
-    leads = tuple(similarity.pairs(one))
+    page.write(one.folder / "summary.html", rows, f"Class of {len(rows)}")
+    leads = similarity.pairs(one)
     similarity.write(one.folder / "similarity.csv", leads)
-    counts = Counter(row.status for row in rows)
+    _tell(one, rows, len(leads))
+    if ended or any(row.status in ("not_run", "grader_error") for row in rows):
+        log = one.folder / "snakemake.log"
+        told = f"Not everybody could be graded; see {log} and each student's grading.log."
+        print(f"{told} Next: run the same command again", file=sys.stderr)
+        return ERROR
+    return OK
+
+
+def _tell(one: Class, rows: Sequence[gradebook.Row], leads: int) -> None:
+    """What a teacher is to know before the files are opened."""
     print(f"{len(rows)} students. {gradebook.totals(rows)}.")
     for row in rows:
         if row.record is None:
@@ -159,17 +179,11 @@ def _gather(one: Class, names: bool, ended: int = 0) -> int:
         print(f"  students/{key} is of nobody in the roster. Next: make forget STUDENT={key}")
     print(f"Grade book: {one.folder / 'gradebook.csv'}")
     print(f"Summary: {one.folder / 'summary.html'}")
-    print(f"Alike: {len(leads)} pairs in {one.folder / 'similarity.csv'}; what more than "
+    print(f"Pairs that are alike: {leads}, in {one.folder / 'similarity.csv'}; what more than "
           f"{similarity.most_often(len(rows))} students wrote counts as textbook code")  # fmt: skip
     if len(graders := gradebook.graders(rows)) > 1:
         told = f"Graded by different versions of the grader ({', '.join(graders)}): see the column"
         print(f"{told} grader. Next: grade the class with one, OUTPUT=new folder", file=sys.stderr)
-    if ended or counts["not_run"] or counts["grader_error"]:
-        log = one.folder / "snakemake.log"
-        told = f"Not everybody could be graded; see {log} and each student's grading.log."
-        print(f"{told} Next: run the same command again", file=sys.stderr)
-        return ERROR
-    return OK
 
 
 def _regrade(options: argparse.Namespace) -> int:
@@ -190,7 +204,7 @@ def _regrade(options: argparse.Namespace) -> int:
         if back:
             with folders.locked(place / ".lock", wait=True):
                 history.put_back(place, kept, options.reason)
-    _gather(one, names=False)
+    _gather(one)
     earned = "no score" if row.earned is None or back else f"{row.earned} points"
     print(f"{student.name}: {earned} ({gradebook.outcome(row)}); "
           f"{'the earlier one still counts' if back else 'this one counts'}.")  # fmt: skip
@@ -231,7 +245,7 @@ def _forget(options: argparse.Namespace) -> int:
     for file in ("keys.txt", "snakemake.log"):
         (one.folder / file).unlink(missing_ok=True)
     shutil.rmtree(one.folder / ".snakemake", ignore_errors=True)
-    _gather(smaller, names=False)
+    _gather(smaller)
     print(f"Nothing about {name} is left in {one.folder}. "
           "Next: remove the line from the roster, and what was handed in")  # fmt: skip
     return OK

@@ -41,13 +41,17 @@ class Class:
     students: tuple[Student, ...]
 
     def find(self, word: str) -> Student:
-        """The student of that name or key; raises GraderFault, which says who is there."""
-        for student in self.graded:
-            if as_written(word) in (student.name, student.key):
+        """The student of that name or key; raises GraderFault where that one cannot be graded."""
+        found = [one for one in self.students if as_written(word) in (one.name, one.key)]
+        for student in found:
+            if not student.problem:
                 return student
-        raise GraderFault(
-            f'{self.folder / CLASS} has no student "{word}". Next: look into roster.csv'
-        )
+        fact = f'{self.folder / CLASS} has no student "{word}"'
+        if found:
+            fact = (
+                f"{word} cannot be graded: line {found[0].line} of the roster: {found[0].problem}"
+            )
+        raise GraderFault(f"{fact}. Next: look into roster.csv, then make class")
 
     @property
     def graded(self) -> tuple[Student, ...]:

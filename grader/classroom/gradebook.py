@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import csv
-import io
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
@@ -16,7 +14,7 @@ from grader.classroom.folder import Class
 from grader.classroom.policy import ON_TIME, Deadline, Lateness, lateness
 from grader.classroom.roster import Student
 from grader.formats import reading
-from grader.formats.escape import cell
+from grader.formats.escape import csv_table
 from grader.report.words import visible
 
 _HEAD = ("student", "pseudonym", "group", "status", "machine", "grader", "earned", "gradable",
@@ -47,11 +45,17 @@ class Row:
     student: Student
     status: str
     note: str = ""
-    machine: str = ""
     received: datetime | None = None
     late: Lateness = ON_TIME
     record: reading.Record | None = None
     fetched_late: bool = False  # and nobody knows when it was pushed
+
+    @property
+    def machine(self) -> str:
+        """Which kind of machine graded: two kinds never stand in one column unseen."""
+        if self.record is None:
+            return ""
+        return "gpu" if "gpu" in self.record.devices else "simulator"
 
     @property
     def opted_out(self) -> tuple[str, ...]:
@@ -102,7 +106,7 @@ def _row(one: Class, student: Student, deadline: Deadline | None) -> Row:
         status, record = "grader_error", None
     known = deadline is None or received is not None or status != "graded"
     fetched_late = bool(late.charged and student.received is None and snapshot.get("fetched"))
-    row = Row(student, status, note, _machine(record), received, late, record, fetched_late)
+    row = Row(student, status, note, received, late, record, fetched_late)
     told = (
         note,
         "" if known else "time of submission unknown, taken as on time",
@@ -122,22 +126,11 @@ def _moment(text: object) -> datetime | None:
     return datetime.fromisoformat(text) if isinstance(text, str) else None
 
 
-def _machine(record: reading.Record | None) -> str:
-    """Which kind of machine graded: two kinds never stand in one column unseen."""
-    if record is None:
-        return ""
-    return "gpu" if "gpu" in record.devices else "simulator"
-
-
 def write(path: Path, all_rows: Sequence[Row]) -> None:
     """The grade book, replaced in one step."""
     names = _exercise_names(all_rows)
-    text = io.StringIO()
-    writer = csv.writer(text, lineterminator="\n")
-    writer.writerow([*_HEAD, *names, *_TAIL])
-    for row in all_rows:
-        writer.writerow(_cells(row, names))
-    atomic.write_text(path, text.getvalue())
+    head = [*_HEAD, *names, *_TAIL]
+    atomic.write_text(path, csv_table([head, *(_cells(row, names) for row in all_rows)]))
 
 
 def totals(all_rows: Sequence[Row]) -> str:
@@ -162,9 +155,9 @@ def _cells(row: Row, names: Sequence[str]) -> list[object]:
     by_name = {one.name: one.earned for one in record.exercises} if record else {}
     gradable: tuple[object, object] = (record.possible, record.points) if record else ("", "")
     return [
-        cell(student.name),
-        cell(student.pseudonym),
-        cell(student.group),
+        student.name,
+        student.pseudonym,
+        student.group,
         row.status,
         row.machine,
         row.grader,
@@ -175,7 +168,7 @@ def _cells(row: Row, names: Sequence[str]) -> list[object]:
         row.late.charged,
         _number(row.final),
         row.received.isoformat() if row.received else "",
-        cell(row.note or ("" if row.status == "graded" else STATUS.get(row.status, ""))),
+        row.note or ("" if row.status == "graded" else STATUS.get(row.status, "")),
     ]
 
 

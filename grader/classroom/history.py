@@ -46,7 +46,7 @@ def _copied(place: Path, reason: str) -> Path:
     for name in (*_FILES, _SUBMISSION):
         _copy(place / name, partial / name)
     when = datetime.now(UTC).isoformat(timespec="seconds")
-    folders.write_json(partial / "replaced.json", {"when": when, "reason": reason, "counts": False})
+    folders.write_json(partial / "replaced.json", {"when": when, "reason": reason})
     return partial.rename(history / str(len(list(history.iterdir()))))
 
 

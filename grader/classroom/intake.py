@@ -16,8 +16,8 @@ from grader.classroom import history
 from grader.classroom.folder import Class
 from grader.classroom.gradebook import STATUS
 from grader.classroom.roster import Student
-from grader.classroom.snapshot import MISSING, OK, UNREACHABLE, Snapshot, take
-from grader.exercise import PROJECT, load_all
+from grader.classroom.snapshot import MISSING, OK, UNREACHABLE, Snapshot, take, wanted
+from grader.messages.wording import counted
 
 _SNAPSHOT, _SUBMISSION, _PARTIAL = "snapshot.json", "submission", "submission.partial"
 # What a later look may not take back: a broken archive was there, though nothing is there now.
@@ -43,6 +43,8 @@ def take_all(one: Class) -> Counter[str]:
         for student, found in known.items()
         if found != OK or _is_of_another_source(one.of(student), student)
     ]
+    if others:
+        print(f"Taking what {counted(len(others), 'student')} handed in ...", flush=True)
     pool = ThreadPoolExecutor(_AT_ONCE)
     try:
         known.update(zip(others, pool.map(take_one, others), strict=True))
@@ -58,7 +60,7 @@ def take_once(one: Class, student: Student, begin: datetime) -> str:
     """
     place = one.of(student)
     if _is_of_another_source(place, student):
-        source = (folders.read_json(place / _SNAPSHOT) or {}).get("source")
+        source = _known(place)["source"]
         history.archive(place, f"the roster's source changed from {source}", anew=True)
     known = status(place)
     if known == OK:
@@ -72,17 +74,16 @@ def take_once(one: Class, student: Student, begin: datetime) -> str:
 
 def status(place: Path) -> str:
     """Of what was taken; "" where nobody has looked yet."""
-    return str((folders.read_json(place / _SNAPSHOT) or {}).get("status", ""))
+    return str(_known(place).get("status", ""))
 
 
 def look(one: Class, student: Student) -> Snapshot:
     """Take what is there now, beside what was taken before; `settle` lets it count."""
-    names = tuple(f"{exercise.name}.cu" for exercise in load_all(PROJECT) if exercise.graded)
     partial = one.of(student) / _PARTIAL
     shutil.rmtree(partial, ignore_errors=True)
     partial.mkdir(parents=True)
     try:
-        return take(student.source, one.submissions, names, partial)
+        return take(student.source, one.submissions, wanted(), partial)
     except Exception as fault:  # of this one source: everybody else is taken
         return Snapshot("unreadable", f"{type(fault).__name__}: {fault}")
 
@@ -90,9 +91,9 @@ def look(one: Class, student: Student) -> Snapshot:
 def settle(one: Class, student: Student, taken: Snapshot, begin: datetime) -> None:
     """Let what was looked at count. The same files as before came in when they did before."""
     place = one.of(student)
-    known = folders.read_json(place / _SNAPSHOT)
+    known = _known(place)
     same = taken.status == OK and _contents(place / _PARTIAL) == _contents(place / _SUBMISSION)
-    if known is None or not same:
+    if not (known and same):
         folders.write_json(place / _SNAPSHOT, _dated(taken, one, student, known, begin))
     shutil.rmtree(place / _SUBMISSION, ignore_errors=True)
     (place / _PARTIAL).rename(place / _SUBMISSION)
@@ -104,8 +105,12 @@ def _contents(folder: Path) -> dict[str, bytes]:
 
 def _is_of_another_source(place: Path, student: Student) -> bool:
     """Whether what was taken came from elsewhere than the roster says now."""
-    known = folders.read_json(place / _SNAPSHOT) or {}
-    return bool(known.get("source", student.source) != student.source)
+    return bool(_known(place).get("source", student.source) != student.source)
+
+
+def _known(place: Path) -> Mapping[str, Any]:
+    """snapshot.json; empty where nobody has looked yet."""
+    return folders.read_json(place / _SNAPSHOT) or {}
 
 
 def _rank(found: str) -> int:
@@ -116,7 +121,7 @@ def _dated(
     taken: Snapshot,
     one: Class,
     student: Student,
-    known: Mapping[str, Any] | None,
+    known: Mapping[str, Any],
     begin: datetime,
 ) -> dict[str, Any]:
     """What snapshot.json says. `received` is what counts where the roster names no time.
@@ -126,7 +131,7 @@ def _dated(
     now = begin.isoformat(timespec="seconds")
     where = {"source": student.source, "submissions": str(one.submissions)}
     data = {**asdict(taken), **where, "taken": now, "received": now if taken.fetched else None}
-    if known is None or known["status"] == OK:
+    if not known or known["status"] == OK:
         return data
     if known.get("submissions") != where["submissions"] and not taken.fetched:
         return data

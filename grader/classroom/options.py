@@ -8,12 +8,13 @@ from pathlib import Path
 
 VERBS = ("class", "regrade", "forget")
 _OUTPUT = Path("class")
+_ROSTER = "one line a student; the columns: grader/classroom/README.md"
 
 
 def add_parsers(add: Callable[..., argparse.ArgumentParser], seed: Callable[[str], int]) -> None:
     """The options of the verbs; `add` is add_parser of the command line's verbs."""
     one = add("class", help="grade a whole class; run it again to go on where it stopped")
-    one.add_argument("roster", type=Path, metavar="ROSTER.csv")
+    one.add_argument("roster", type=Path, metavar="ROSTER.csv", help=_ROSTER)
     one.add_argument("submissions", type=Path, metavar="DIR", help="where folders and zips lie")
     one.add_argument(
         "--device", choices=("auto", "simulator", "gpu"), help="default: auto, then kept"
@@ -26,16 +27,17 @@ def add_parsers(add: Callable[..., argparse.ArgumentParser], seed: Callable[[str
         help="gradings at once; default: cores / 2, or the profile's",
     )
     one.add_argument("--profile", type=Path, metavar="DIR", help="Snakemake's, for a cluster")
-    one.add_argument("--check", action="store_true", help="only look whether this can be called")
-    one.add_argument("--names", action="store_true", help="names, not pseudonyms, in summary.html")
+    one.add_argument(
+        "--check", action="store_true", help="look at roster and folders, and grade nothing"
+    )
     again = add("regrade", help="grade one student again; both results are kept")
-    again.add_argument("student", metavar="STUDENT")
+    again.add_argument("student", metavar="STUDENT", help="as in the roster")
     again.add_argument("--reason", required=True, metavar="TEXT", help="why, for the record")
     again.add_argument("--fetch", action="store_true", help="take what was handed in anew, too")
     gone = add("forget", help="remove everything about one student")
-    gone.add_argument("student", metavar="STUDENT")
+    gone.add_argument("student", metavar="STUDENT", help="as in the roster, or a folder's name")
     collect = add("collect", help="take what a class handed in; `class` grades it elsewhere")
-    collect.add_argument("roster", type=Path, metavar="ROSTER.csv")
+    collect.add_argument("roster", type=Path, metavar="ROSTER.csv", help=_ROSTER)
     collect.add_argument("submissions", type=Path, metavar="DIR", help="where folders and zips lie")
     collect.set_defaults(seed=None, device=None)  # `class` says which
     take = add("take", help="the graded files of one submission, for another machine to grade")
@@ -43,5 +45,9 @@ def add_parsers(add: Callable[..., argparse.ArgumentParser], seed: Callable[[str
     take.add_argument("output", type=Path, metavar="DIR", help="a new folder")
     for parser in (one, again, gone, collect):
         parser.add_argument(
-            "--output", type=Path, default=_OUTPUT, metavar="DIR", help="default: class"
+            "--output",
+            type=Path,
+            default=_OUTPUT,
+            metavar="DIR",
+            help="the folder of the class; default: class",
         )

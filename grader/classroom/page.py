@@ -1,4 +1,4 @@
-"""summary.html: how the class did, for its teacher; pseudonyms unless names are asked for."""
+"""summary.html: how the class did, for its teacher, who may show it: it holds no names."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ class Bar:
         return 100 * self.counts[column] / self.total if self.total else 0.0
 
 
-def write(path: Path, rows: Sequence[Row], title: str, names: bool) -> None:
+def write(path: Path, rows: Sequence[Row], title: str) -> None:
     """Replace the page in one step."""
     templates = FileSystemLoader(Path(__file__).parent)
     made = Environment(loader=templates, autoescape=True, undefined=StrictUndefined)
@@ -55,8 +55,7 @@ def write(path: Path, rows: Sequence[Row], title: str, names: bool) -> None:
         columns=_COLUMNS,
         faults=_faults(graded).most_common(_COMMON_FAULTS),
         help=[row for row in rows if _needs_help(row)],
-        name=lambda row: row.student.name if names else row.student.pseudonym,
-        why=lambda row: _why(row, names),
+        why=_why,
     )
     atomic.write_text(path, text)
 
@@ -105,12 +104,11 @@ def _needs_help(row: Row) -> bool:
     return bool(row.opted_out) or (possible > 0 and earned < _NEEDS_HELP * possible)
 
 
-def _why(row: Row, names: bool) -> str:
+def _why(row: Row) -> str:
     """What went wrong, exercise by exercise; for who was not graded, what became of them."""
     if row.record is None:
-        told = STATUS.get(row.status, row.status)
-        # A note may hold the name of a folder, which mostly is the student's.
-        return f"{told}: {row.note}" if names and row.note else told
+        # Not the note: it may hold the name of a folder, which mostly is the student's.
+        return STATUS.get(row.status, row.status)
     found: dict[str, dict[str, None]] = {}
     for check in row.record.checks:
         if check.verdict:

@@ -49,7 +49,7 @@ def load(root: Path) -> Deadline | None:
         return None
     table = top.table("deadline")
     table.only(_KEYS)
-    percent = table.count("percent_per_day") if "percent_per_day" in table.entries else 100
+    percent = _optional_count(table, "percent_per_day", 100)
     if percent > 100:
         raise table.fault("percent_per_day", f"is {percent}; it must be from 0 to 100.")
     return Deadline(
@@ -109,5 +109,5 @@ def _grace(table: settings.Table) -> timedelta:
         raise table.fault("grace_minutes", "is longer than any calendar.") from None
 
 
-def _optional_count(table: settings.Table, key: str) -> int:
-    return table.count(key) if key in table.entries else 0
+def _optional_count(table: settings.Table, key: str, otherwise: int = 0) -> int:
+    return table.count(key) if key in table.entries else otherwise

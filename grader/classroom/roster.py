@@ -7,10 +7,12 @@ import hashlib
 import io
 import re
 import unicodedata
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections import defaultdict
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
-from pathlib import Path
+from itertools import islice
+from pathlib import Path, PurePosixPath
 
 from grader.classroom.policy import Deadline, parse_moment
 from grader.finding import GraderFault
@@ -23,7 +25,12 @@ _LONGEST = 100
 _DAYS = re.compile(r"[0-9]+(\.[0-9]+)?")
 # Which of them separates cells depends on the country that Excel was made for.
 _SEPARATORS = ",;\t"
-_EXAMPLE = "student,source\nada,ada.zip"
+_NEXT = "Next: write it like this:\nstudent,source\nada,ada.zip"
+_NO_NAME = (
+    "a name has letters, digits, blanks and .@+'’-_, a letter or digit first, and "
+    f"{_LONGEST} characters at most"
+)
+_SHARED = "the {} is also that of line {} ({}): mend the wrong line, or give both the same group"
 
 
 class RosterError(GraderFault):
@@ -34,8 +41,8 @@ class RosterError(GraderFault):
 class Student:
     """One line of the roster. `problem` says why this line cannot be graded; else "".
 
-    `extension` is as it was written; `due` says what it means. `received` is when the submission
-    came in, as whoever collected it says; None where nobody does.
+    `extension` is as it was written: days (2, 0.5) or a time (2026-12-20T12:00:00+01:00).
+    `received` is when the submission came in, as whoever collected it says; None where nobody does.
     """
 
     name: str
@@ -49,7 +56,12 @@ class Student:
 
     def due(self, deadline: Deadline) -> datetime:
         """This student's deadline, with the one of today's course.toml: it may have been moved."""
-        return _due(self.extension, deadline)
+        if self.extension and not _DAYS.fullmatch(self.extension):
+            return parse_moment(self.extension)
+        try:
+            return deadline.time + timedelta(days=float(self.extension or 0))
+        except OverflowError:  # later than any calendar: never
+            return datetime.max.replace(tzinfo=UTC)
 
     @property
     def key(self) -> str:
@@ -75,10 +87,10 @@ def read(path: Path) -> tuple[Student, ...]:
     try:
         text = path.read_text(encoding="utf-8-sig")
     except OSError as fault:
-        raise RosterError(f"{path} cannot be read: {fault.strerror}.") from None
+        raise RosterError(f"{path} cannot be read: {fault.strerror}. Next: ROSTER=file") from None
     except UnicodeDecodeError as fault:
         raise RosterError(
-            f"{path}: byte {fault.start} is not UTF-8. Save the file as CSV UTF-8."
+            f"{path}: byte {fault.start} is not UTF-8. Next: save the file as CSV UTF-8"
         ) from None
     if text.lower().startswith("sep="):  # Excel's own first line
         text = text.partition("\n")[2]
@@ -98,8 +110,8 @@ def read(path: Path) -> tuple[Student, ...]:
             "Next: look for a quote that is not closed"
         ) from None
     if not students:
-        raise RosterError(f"{path} names nobody. A roster looks like this:\n{_EXAMPLE}")
-    return tuple(students)
+        raise RosterError(f"{path} names nobody. {_NEXT}")
+    return tuple(_apart(students))
 
 
 def _columns(path: Path, found: Sequence[str]) -> list[str]:
@@ -107,16 +119,16 @@ def _columns(path: Path, found: Sequence[str]) -> list[str]:
     names = [name.strip().lower() for name in found]
     if names.count("student") != 1:
         raise RosterError(
-            f'{path}: the first line must name the columns, "student" once among them:\n{_EXAMPLE}'
+            f'{path}: the first line must name the columns, "student" once among them. {_NEXT}'
         )
     for name in filter(None, names):
         if name not in COLUMNS:
             raise RosterError(
                 f'{path}: unknown column "{name}". {did_you_mean(name, COLUMNS)}'
-                f"Columns: {', '.join(COLUMNS)}."
+                f"Next: rename or remove it; columns are {', '.join(COLUMNS)}"
             )
         if names.count(name) > 1:
-            raise RosterError(f'{path}: the column "{name}" appears twice.')
+            raise RosterError(f'{path}: the column "{name}" appears twice. Next: remove one')
     return names
 
 
@@ -125,9 +137,9 @@ def _student(row: dict[str | None, object], line: int, seen: dict[str, int]) -> 
     name = as_written(cells["student"])
     problems = []
     if None in row:
-        problems.append("the line has more cells than the first line")
+        problems.append("more cells than the first line has: is a comma within quotes?")
     if not _is_name(name):
-        problems.append("the name is empty, too long, or holds characters that no file name has")
+        problems.append(_NO_NAME)
     folded = name.casefold()
     if folded in seen:
         problems.append(f"appears twice, first on line {seen[folded]}")
@@ -151,20 +163,40 @@ def _student(row: dict[str | None, object], line: int, seen: dict[str, int]) -> 
     )
 
 
+def _apart(students: Sequence[Student]) -> Iterator[Student]:
+    """Whoever shares a source or a pseudonym, but no group, has a problem: a copied line grades one
+    submission for two. Which of them is wrong only the teacher knows, so none is graded."""
+    sharing = defaultdict[tuple[str, str], list[Student]](list)
+    for student in students:
+        for mark in _marks(student):
+            sharing[mark].append(student)
+    for student in students:
+        problems = [student.problem]
+        for mark in _marks(student):
+            strangers = (one for one in sharing[mark] if not _together(one, student))
+            problems += [
+                _SHARED.format(mark[0], one.line, one.name) for one in islice(strangers, 1)
+            ]
+        yield replace(student, problem="; ".join(filter(None, problems)))
+
+
+def _marks(student: Student) -> tuple[tuple[str, str], ...]:
+    """What is of one student alone; nothing where the line cannot be used anyway."""
+    if student.problem:
+        return ()
+    place = str(PurePosixPath(as_written(student.source)))  # "ada/" is "ada"
+    place = place.removesuffix(".zip").removesuffix(".git")
+    return (("source", place), ("pseudonym", as_written(student.pseudonym)))
+
+
+def _together(first: Student, second: Student) -> bool:
+    return first is second or (first.group != "" and first.group == second.group)
+
+
 def _is_name(text: str) -> bool:
     """Letters have marks of their own in many alphabets, which `\\w` does not know."""
     plain = "".join(one for one in text if not unicodedata.category(one).startswith("M"))
     return len(text) <= _LONGEST and _STUDENT.fullmatch(plain) is not None
-
-
-def _due(extension: str, deadline: Deadline) -> datetime:
-    """The deadline, or days later: 2, 0.5; or another one: 2026-12-20T12:00:00+01:00."""
-    if extension and not _DAYS.fullmatch(extension):
-        return parse_moment(extension)
-    try:
-        return deadline.time + timedelta(days=float(extension or 0))
-    except OverflowError:  # later than any calendar: never
-        return datetime.max.replace(tzinfo=UTC)
 
 
 def _pseudonym(name: str) -> str:

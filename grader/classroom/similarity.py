@@ -7,11 +7,9 @@ starter shows and what many of the class wrote is left out: short kernels have t
 
 from __future__ import annotations
 
-import csv
 import hashlib
-import io
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations
 from pathlib import Path
@@ -20,7 +18,7 @@ from grader import atomic
 from grader.classroom.folder import Class
 from grader.classroom.roster import Student
 from grader.exercise import PROJECT, load_all
-from grader.formats.escape import cell
+from grader.formats.escape import csv_table
 from grader.source.tokens import Kind, tokens
 
 # A run of tokens as long as a statement, and one fingerprint in each window of as many runs.
@@ -49,7 +47,7 @@ class Pair:
     common: int
 
 
-def pairs(one: Class) -> Iterator[Pair]:
+def pairs(one: Class) -> tuple[Pair, ...]:
     """The most alike first; nobody is compared within a group."""
     found = []
     for exercise in load_all(PROJECT):
@@ -59,18 +57,14 @@ def pairs(one: Class) -> Iterator[Pair]:
         }
         starter = _read(PROJECT / "starter" / f"{exercise.name}.cu")
         found += _alike(exercise.name, {s: t for s, t in texts.items() if t}, starter)
-    return iter(sorted(found, key=lambda pair: (-pair.share, pair.exercise, pair.first.line)))
+    return tuple(sorted(found, key=lambda pair: (-pair.share, pair.exercise, pair.first.line)))
 
 
 def write(path: Path, found: Sequence[Pair]) -> None:
-    text = io.StringIO()
-    writer = csv.writer(text, lineterminator="\n")
-    writer.writerow(["exercise", "student", "other", "share", "common", "note"])
-    for pair in found:
-        people = (cell(pair.first.name), cell(pair.second.name))
-        writer.writerow([pair.exercise, *people, f"{pair.share:.2f}", pair.common,
-                         "a lead, not a verdict: read both files"])  # fmt: skip
-    atomic.write_text(path, text.getvalue())
+    rows = [(pair.exercise, pair.first.name, pair.second.name, f"{pair.share:.2f}", pair.common,
+             "a lead, not a verdict: read both files") for pair in found]  # fmt: skip
+    head = ("exercise", "student", "other", "share", "common", "note")
+    atomic.write_text(path, csv_table([head, *rows]))
 
 
 def _alike(exercise: str, texts: Mapping[Student, str], starter: str) -> list[Pair]:

@@ -6,6 +6,7 @@ written. A source that cannot be taken is a status with its reason, never the en
 
 from __future__ import annotations
 
+import errno
 import os
 import re
 import stat
@@ -16,6 +17,7 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path, PurePosixPath
 
+from grader.exercise import PROJECT, load_all
 from grader.finding import GraderFault
 from grader.git import GitError, git
 from grader.handout.protection import changed_outside
@@ -44,6 +46,11 @@ class Snapshot:
     detail: str
     files: tuple[str, ...] = ()
     fetched: bool = False
+
+
+def wanted() -> tuple[str, ...]:
+    """The names of the files that a submission is made of."""
+    return tuple(f"{exercise.name}.cu" for exercise in load_all(PROJECT) if exercise.graded)
 
 
 def take(source: str, submissions: Path, names: Sequence[str], output: Path) -> Snapshot:
@@ -86,7 +93,8 @@ def _from_folder(path: Path, names: Sequence[str], output: Path) -> Snapshot:
         chosen = _choose(found, names)
         contents = {name: _read_plain(path / place) for name, place in chosen.items()}
     except OSError as fault:
-        return Snapshot("unreadable", f"{Path(fault.filename or path).name}: {fault.strerror}")
+        reason = "is a link" if fault.errno == errno.ELOOP else fault.strerror
+        return Snapshot("unreadable", f"{Path(fault.filename or path).name}: {reason}")
     return _written(contents, output, found, names, changes(changed_outside(path)))
 
 

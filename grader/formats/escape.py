@@ -6,7 +6,10 @@ start a workflow command, or become a formula, a link or a tag.
 
 from __future__ import annotations
 
+import csv
+import io
 import re
+from collections.abc import Iterable, Sequence
 
 from grader.report.words import visible
 
@@ -45,6 +48,15 @@ def workflow_property(text: str) -> str:
 def xml(text: str) -> str:
     """`text` without the characters that no XML file can hold; the writer escapes the rest."""
     return _NO_XML.sub("\N{REPLACEMENT CHARACTER}", visible(text))
+
+
+def csv_table(rows: Iterable[Sequence[object]]) -> str:
+    """The lines of a CSV file; every text among the cells is made harmless."""
+    text = io.StringIO()
+    writer = csv.writer(text, lineterminator="\n")
+    for row in rows:
+        writer.writerow([cell(value) if isinstance(value, str) else value for value in row])
+    return text.getvalue()
 
 
 def cell(text: str) -> str:

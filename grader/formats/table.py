@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import csv
-import io
+from collections.abc import Iterator, Sequence
 
-from grader.formats.escape import cell
+from grader.formats.escape import csv_table
 from grader.formats.reading import Record
 
 COLUMNS = ("exercise", "check", "status", "verdict", "earned", "possible", "points", "message")
@@ -13,13 +12,13 @@ COLUMNS = ("exercise", "check", "status", "verdict", "earned", "possible", "poin
 
 def write(record: Record) -> str:
     """The last line is the total."""
-    text = io.StringIO()
-    writer = csv.writer(text, lineterminator="\n")
-    writer.writerow(COLUMNS)
+    return csv_table(_rows(record))
+
+
+def _rows(record: Record) -> Iterator[Sequence[object]]:
+    yield COLUMNS
     for check in record.checks:
-        first = check.message.partition("\n")[0]
         told = (check.exercise, check.name, check.status, check.verdict)
         points = (check.earned, check.possible, check.points)
-        writer.writerow([*map(cell, told), *points, cell(first)])
-    writer.writerow(["total", "", "", "", record.earned, record.possible, record.points, ""])
-    return text.getvalue()
+        yield (*told, *points, check.message.partition("\n")[0])
+    yield ("total", "", "", "", record.earned, record.possible, record.points, "")

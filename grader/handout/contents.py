@@ -36,7 +36,7 @@ def files(root: Path) -> Mapping[str, bytes]:
         raise GraderFault(
             f"There are changes that are not committed: {', '.join(changed[:3])}{more}. "
             "Hand-outs and Gradescope's zip are made from a commit. "
-            "Next: commit them, or put them aside (git stash; git stash pop brings them back)"
+            "Next: commit them, or put them aside (git stash -u; git stash pop brings them back)"
         )
     return selected(root, [name for name in names if name])
 

@@ -47,7 +47,7 @@ def make(root: Path, output: Path) -> int:
         try:
             git(*arguments, folder=output)
         except GitError as fault:
-            raise GraderFault(f"git failed in {output}: {fault}") from None
+            raise GraderFault(f"{output}: {fault}. Next: mend that, OUT=new folder") from None
     return len(files)
 
 

@@ -73,7 +73,7 @@ def read(folder: Path) -> Manifest:
         known = data["schema"] == SCHEMA and all(map(_is_inside, found.files))
     except OSError as fault:
         raise GraderFault(
-            f"{path} cannot be read: {fault.strerror}. Only a hand-out (`make handout`) has one."
+            f"{path} cannot be read: {fault.strerror}. Next: use what `make handout` wrote"
         ) from None
     except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
         known = False

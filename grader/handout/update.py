@@ -108,7 +108,7 @@ def _fetched(source: str) -> Iterator[Path]:
         yield Path(source)
         return
     if source.startswith("-"):
-        raise GraderFault(f"{source} is no address. Give a folder or a git address: FROM=...")
+        raise GraderFault(f"{source} is no address. Next: FROM=folder or git address")
     with tempfile.TemporaryDirectory(prefix="handout-") as temporary:
         try:
             git("clone", "--quiet", "--depth", "1", "--", source, temporary)

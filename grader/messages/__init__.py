@@ -15,7 +15,6 @@ from grader.exercise import Exercise
 from grader.finding import Finding
 from grader.messages import building, efficiency, files, memory, running, speed, values
 from grader.messages.wording import Template, phrases
-from grader.problems.matmul import Shape
 from grader.verdict import Verdict
 
 __all__ = ["TEXTS", "Message", "describe", "say"]
@@ -24,7 +23,11 @@ __all__ = ["TEXTS", "Message", "describe", "say"]
 _UNEXPLAINED = ("wrong_everywhere", "wrong_last", "wrong_blocks", "wrong_places", "wrong_somewhere")
 # What `make run` prints in a terminal; larger matrices say less than one element does.
 _LARGEST_PRINTED = 16
-_SMALL = Shape(3, 5, 4)  # to work out by hand; no two sizes alike
+# For larger ones: the search found no smaller one for which the kernel is wrong.
+_BY_HAND = (
+    "Take one element that is wrong: which block and which thread compute it, and which elements "
+    "of A and B do they read?"
+)
 # The values are right, so that printing them shows nothing.
 _COUNTED = (
     Verdict.UNCOALESCED,
@@ -32,12 +35,16 @@ _COUNTED = (
     Verdict.BANK_CONFLICTS,
     Verdict.TOO_SLOW,
 )
+_KNOWN_TO_THE_GPU = (
+    "The GPU knows the value of a const or constexpr number, and what is declared as __device__ or "
+    "__constant__, and nothing else that stands outside of functions."
+)
 # For faults of a text that mean the same in every exercise.
 _HINTS = {
     "forbidden_include": "launch.cuh brings CUDA's own names, and printf comes from cstdio; "
     "README.md lists every header that may be included.",
-    "host_variable": "The GPU knows the value of a const or constexpr number, and what is declared "
-    "as __device__ or __constant__, and nothing else that stands outside of functions.",
+    "host_constant": _KNOWN_TO_THE_GPU,
+    "host_variable": _KNOWN_TO_THE_GPU,
     "shared_first_value": "A block finds in shared memory whatever the one before it left there.",
     "unroll_macro": "A constexpr int is known in such a line, a #define is not.",
 }
@@ -94,10 +101,11 @@ def _hint(finding: Finding, exercise: Exercise) -> str:
             return _HINTS[key]
     if finding.verdict in _COUNTED:
         return f"make inspect EX={exercise.short} shows every line that touches memory in numbers."
-    if finding.shape is not None:
-        small = max(finding.shape) <= _LARGEST_PRINTED
-        shape = finding.shape if small else _SMALL
-        return f"make run EX={exercise.short} SHAPE={shape} prints A, B, C and what C should be."
+    if finding.shape is not None and max(finding.shape) <= _LARGEST_PRINTED:
+        shape = f"EX={exercise.short} SHAPE={finding.shape}"
+        return f"make run {shape} prints A, B, C and what C should be."
+    if finding.verdict is Verdict.WRONG_ANSWER:
+        return _BY_HAND
     return f"exercises/{exercise.name}/README.md says what the kernel is given and what is checked."
 
 

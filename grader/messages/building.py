@@ -34,6 +34,20 @@ def _host_variable(finding: Finding) -> str:
     )
 
 
+def _host_constant(finding: Finding) -> str:
+    name, taker = clipped(finding.facts["name"]), finding.facts["taker"]
+    if taker:
+        return (
+            f"The function {taker} takes the address of {name}, a constant of the host: that lies "
+            f"in the memory of the CPU, and a GPU knows no more than its value. Does "
+            f"{taker.removeprefix('std::')}, which takes values, do the same?"
+        )
+    return (
+        f"The kernel calls {name}, an object that lies in the memory of the CPU, where no GPU can "
+        "read it. Can it be a function of the device?"
+    )
+
+
 def _config_field(finding: Finding) -> str:
     facts = finding.facts
     asked = f"Is .{facts['nearest']} meant?" if facts["nearest"] else "Which one is meant?"
@@ -65,7 +79,17 @@ TEXTS: Mapping[str, Template] = {
         "A kernel cannot call std::swap, a function of the host. Can three assignments swap the "
         "two?"
     ),
+    "host_constant": _host_constant,
     "host_variable": _host_variable,
+    "kernel_called": lambda f: (
+        f"The file calls {clipped(f.facts['name'])} like a function, but marks it as a kernel, "
+        "which only the host starts. Is it meant to be a function that kernels call?"
+    ),
+    "marked_lambda": lambda f: (
+        f"A lambda is marked {f.facts['mark']}, which nvcc takes only with --extended-lambda, an "
+        "option that is not used here. A lambda in a kernel runs where the kernel does: does it "
+        "need the mark?"
+    ),
     "unroll_macro": lambda f: (
         f"{clipped(f.facts['name'])} is a macro, and in a line #pragma unroll no macro is replaced "
         "by what it stands for. Use a number there, or a constant that the compiler knows."

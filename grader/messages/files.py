@@ -118,8 +118,8 @@ TEXTS: Mapping[str, Template] = {
     "file_too_large": _file_too_large,
     "forbidden_include": _forbidden_include,
     "forbidden_line": lambda f: (
-        f"A {f.facts['what']} gives lines the name of another file, which is not allowed. "
-        "Remove it."
+        f"A {f.facts['what']} gives the lines after it a name or number that none of this file "
+        "has, which is not allowed. Remove it."
     ),
     "forbidden_extension": _forbidden_extension,
     "hidden_word": lambda f: (

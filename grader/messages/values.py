@@ -14,7 +14,10 @@ def _nothing_written(finding: Finding) -> str:
     start = f"No element of C was written{at(finding)}."
     if facts["partial"]:
         rows, cols = facts["tile"]
-        return f"{start} C is smaller than a tile of {rows} x {cols}: who computes partial tiles?"
+        return (
+            f"{start} Which line stores to C, and does a thread get there where C is smaller than "
+            f"a tile of {rows} x {cols}?"
+        )
     return f"{start} Does any thread get as far as a store to C?"
 
 

@@ -6,6 +6,7 @@ import hashlib
 from bisect import bisect_left
 from collections.abc import Callable, Iterable, Iterator
 from enum import StrEnum
+from itertools import islice
 from typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
@@ -87,7 +88,7 @@ def whole_tile_shapes(config: LaunchConfig) -> list[Shape]:
 
     The others have M, N and K mutually different, with odd and with even numbers of K tiles; the
     second and third have more than one block in both directions; each is the cheapest that does
-    it. The last one has many blocks and one step along K.
+    it. The last ones have many blocks and one step along K.
     """
     units = [_unit(tile) for tile in config.tiles]
     first = Shape(*(unit * -(-32 // unit) for unit in units))
@@ -103,13 +104,16 @@ def whole_tile_shapes(config: LaunchConfig) -> list[Shape]:
 
 
 def _many_blocks(*units: int) -> Iterator[Shape]:
-    """Kernels that take blocks in groups of 2, 4, 8 or 16 rows meet a group that is not full."""
+    """Kernels that take blocks in groups of 2, 4, 8 or 16 rows meet a group that is not full, and
+    those that work out a block's row with floats meet a row so long that the quotient is off."""
     m, n, k = units
-    for rows, cols in ((9, 11), (5, 7), (3, 5)):
-        shape = Shape(rows * m, cols * n, k)
-        if shape.multiply_adds <= _LARGEST_WHOLE and shape.m * shape.n <= _LARGEST_C:
-            yield shape
-            return
+    for counts in (((9, 11), (5, 7), (3, 5)), ((2, 47),)):
+        shapes = (Shape(rows * m, cols * n, k) for rows, cols in counts)
+        yield from islice(filter(_is_affordable, shapes), 1)
+
+
+def _is_affordable(shape: Shape) -> bool:
+    return shape.multiply_adds <= _LARGEST_WHOLE and shape.m * shape.n <= _LARGEST_C
 
 
 def _unit(tile: int) -> int:
@@ -199,18 +203,21 @@ def _fits(shape: Shape, config: LaunchConfig, limit: int) -> bool:
 def deep_shape(config: LaunchConfig) -> Shape:
     """A tiny C of sums far longer than any other shape's.
 
-    Deep enough for more steps than a byte counts, and for loops that stop at 512, 1,024 or 4,096;
-    less deep where tiles are so large that idle threads would make it long.
+    Deep enough for more steps than a byte counts, for loops that stop at 512, 1,024 or 4,096, and
+    for a k of 16 bits; less deep where tiles are so large that idle threads would make it long.
     """
+    area = config.tile_m * config.tile_n
+    depth = next((depth for depth in _DEPTHS if depth * area <= _DEEP_WORK), _LEAST_DEPTH)
     steps = _MORE_THAN_A_BYTE * config.tile_k + 3
-    affordable = min(_DEEPEST_WORK // (config.tile_m * config.tile_n), _MOST_DEPTH)
-    return Shape(2, 3, max(_LEAST_DEPTH, min(max(_DEPTH, steps), affordable)))
+    affordable = min(_DEEPEST_WORK // area, _MOST_DEPTH)
+    return Shape(2, 3, max(_LEAST_DEPTH, min(max(depth, steps), affordable)))
 
 
-_DEPTH, _LEAST_DEPTH = 5003, 521  # primes, so that no step divides them
+_DEPTHS, _LEAST_DEPTH = (65_543, 5003), 521  # primes, so that no step divides them
+_DEEP_WORK = 85_000_000  # multiply-adds of whole tiles: a second in the simulator
 _MOST_DEPTH = 200_003  # integer inputs stay exact a little further
 _MORE_THAN_A_BYTE = 257
-_DEEPEST_WORK = 160_000_000  # multiply-adds of whole tiles: two seconds in the simulator
+_DEEPEST_WORK = 160_000_000  # for so many steps that a byte does not count them
 
 
 def large_shapes(config: LaunchConfig) -> tuple[Shape, ...]:

@@ -11,6 +11,7 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
+from grader.checks.devices import open_simulator
 from grader.course import load as load_course
 from grader.driver import find_driver
 from grader.exercise import PROJECT
@@ -20,7 +21,6 @@ from grader.simulator.device import SimulatorDevice
 
 HERE = Path(__file__).resolve().parent
 COMMITTED = HERE / "h200.csv"
-CACHE = PROJECT / ".cache" / "simulator"
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -51,10 +51,10 @@ def _measure() -> Path | None:
 
 
 def compare(
-    measured: measurement.Measurement, device: SimulatorDevice | None = None
-) -> list[comparison.Row]:
+    measured: measurement.Profile, device: SimulatorDevice | None = None
+) -> list[comparison.ComparedKernel]:
     """Every kernel of the table that was measured, in the simulator of the course's GPU."""
-    device = device or SimulatorDevice(load_course(PROJECT).target, cache=CACHE)
+    device = device or open_simulator(load_course(PROJECT).target)
     try:
         return [
             comparison.compare(kernel, measured.kernels[kernel.name], device)
@@ -65,7 +65,7 @@ def compare(
         device.close()
 
 
-def counters_part(path: Path, rows: Sequence[comparison.Row]) -> str:
+def counters_part(path: Path, rows: Sequence[comparison.ComparedKernel]) -> str:
     """The tables under a line that says where the numbers are from."""
     about = measurement.read(path).about
     return f"From {path.name}: {tables.taken(about)}.\n\n{tables.counters(rows)}"

@@ -9,8 +9,8 @@ from dataclasses import dataclass
 from grader.counters import Counters, total
 from grader.finding import GraderFault
 from grader.problems.matmul import Case, fresh_poison, prepare
-from grader.proof.kernels import Kernel
-from grader.proof.measurement import Measured
+from grader.proof.kernels import ProofKernel
+from grader.proof.measurement import Launches
 from grader.simulator.device import SimulatorDevice
 
 # Our counter -> Nsight Compute's.
@@ -60,11 +60,11 @@ class Cell:
 
 
 @dataclass(frozen=True)
-class Row:
+class ComparedKernel:
     """One kernel. `merges`: nvcc made fewer shared loads than there are in the source, and the
     simulator's number for them is the merged one."""
 
-    kernel: Kernel
+    kernel: ProofKernel
     cells: Mapping[str, Cell]
     merges: bool
     stale: bool  # the kernel's code has changed since it was measured
@@ -79,7 +79,7 @@ class Row:
         )
 
 
-def compare(kernel: Kernel, measured: Measured, device: SimulatorDevice) -> Row:
+def compare(kernel: ProofKernel, measured: Launches, device: SimulatorDevice) -> ComparedKernel:
     """Run the kernel in the simulator and set its counters beside the measured ones."""
     counts = simulate(kernel, device)
     merges = measured.lowest(INSTRUCTIONS) < counts.load_requests
@@ -87,10 +87,10 @@ def compare(kernel: Kernel, measured: Measured, device: SimulatorDevice) -> Row:
     for name, metric in METRICS.items():
         value = counts.merged[name] if merges and name in counts.merged else counts.values[name]
         cells[name] = Cell(value, measured.lowest(metric), measured.highest(metric))
-    return Row(kernel, cells, merges, measured.fingerprint != kernel.fingerprint)
+    return ComparedKernel(kernel, cells, merges, measured.fingerprint != kernel.fingerprint)
 
 
-def simulate(kernel: Kernel, device: SimulatorDevice) -> Counts:
+def simulate(kernel: ProofKernel, device: SimulatorDevice) -> Counts:
     """Launch once with all counters. Raises GraderFault when the kernel goes wrong."""
     build = device.build(kernel.exercise, kernel.submission)
     if build.config is None or build.artifact is None:

@@ -21,7 +21,7 @@ class MeasurementError(GraderFault):
 
 
 @dataclass(frozen=True)
-class Measured:
+class Launches:
     """All launches of one kernel. `fingerprint` is that of the kernel then."""
 
     fingerprint: str
@@ -35,11 +35,11 @@ class Measured:
 
 
 @dataclass(frozen=True)
-class Measurement:
+class Profile:
     """`about`: date, gpu, driver, nvcc, ncu. `kernels`: by name, in the order of the launches."""
 
     about: Mapping[str, str]
-    kernels: Mapping[str, Measured]
+    kernels: Mapping[str, Launches]
 
 
 def write(
@@ -61,7 +61,7 @@ def write(
         writer.writerows([row[at] for at in kept] for row in (names, *rows) if row)
 
 
-def read(path: Path) -> Measurement:
+def read(path: Path) -> Profile:
     """Raises MeasurementError when the file holds other launches than its heading says."""
     text = path.read_text(encoding="utf-8")
     comments = re.findall(r"^# (\w+): (.*)$", text, re.MULTILINE)
@@ -70,10 +70,10 @@ def read(path: Path) -> Measurement:
     each, rest = divmod(len(rows), max(len(kernels), 1))
     if rest or not each:
         raise MeasurementError(f"{path.name}: {len(rows)} rows for {len(kernels)} kernels")
-    return Measurement(
+    return Profile(
         {key: value for key, value in comments if key != "kernel"},
         {
-            name: Measured(fingerprint, tuple(rows[number * each : (number + 1) * each]))
+            name: Launches(fingerprint, tuple(rows[number * each : (number + 1) * each]))
             for number, (name, _, fingerprint) in enumerate(kernels)
         },
     )

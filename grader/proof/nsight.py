@@ -19,8 +19,9 @@ from grader.finding import GraderFault
 from grader.gpu import cubin, nvcc
 from grader.problems.matmul import Shape
 from grader.proof import launches, measurement
-from grader.proof.kernels import Kernel
+from grader.proof.kernels import ProofKernel
 from grader.submission import Submission
+from grader.timing.calibration import slug
 
 # Each kernel, to see which of its counters depend on time.
 LAUNCHES = 5
@@ -45,7 +46,7 @@ def tool(name: str) -> Path:
     return found
 
 
-def measure(kernels: Sequence[Kernel], metrics: Sequence[str], folder: Path) -> Path:
+def measure(kernels: Sequence[ProofKernel], metrics: Sequence[str], folder: Path) -> Path:
     """Launch every kernel `LAUNCHES` times under ncu; the file `<gpu>.csv` in `folder`.
 
     Raises GraderFault, also when a kernel's product is wrong.
@@ -144,8 +145,7 @@ def machine() -> dict[str, str]:
 
 def model() -> str:
     """A file's name for the GPU: `h200` for "NVIDIA H200"."""
-    name = find_driver().gpus[0].name.lower().removeprefix("nvidia ")
-    return re.sub(r"[^a-z0-9]+", "_", name).strip("_")
+    return slug(find_driver().gpus[0].name).removeprefix("nvidia_")
 
 
 def version(program: Path) -> str:

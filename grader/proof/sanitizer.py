@@ -15,12 +15,14 @@ import sys
 import tempfile
 from collections.abc import Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import closing
 from dataclasses import astuple, dataclass, fields
 from functools import cache
 from pathlib import Path
 
 from grader import cores
 from grader import exercise as exercises
+from grader.checks.devices import open_simulator
 from grader.checks.trial import try_shape
 from grader.course import load as load_course
 from grader.device import Device
@@ -29,11 +31,9 @@ from grader.exercise import PROJECT, Exercise
 from grader.finding import Finding, GraderFault
 from grader.problems.matmul import PINNED
 from grader.proof import nsight, tables
-from grader.simulator.device import SimulatorDevice
 from grader.submission import Submission, fingerprint, read
 from grader.verdict import Verdict, by_precedence
 
-CACHE = PROJECT / ".cache" / "simulator"
 CSV = Path(__file__).with_name("sanitizer.csv")
 FIXTURES = PROJECT / "grader" / "tests" / "submissions"
 TOOLS = ("memcheck", "racecheck", "initcheck", "synccheck")
@@ -232,9 +232,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     try:
         if not find_driver().problem and nsight.find_tool("compute-sanitizer"):
             measure(wrong_fixtures())
-        device = SimulatorDevice(load_course(PROJECT).target, cache=CACHE)
-        part = sanitizer_part(CSV, device)
-        device.close()
+        with closing(open_simulator(load_course(PROJECT).target)) as device:
+            part = sanitizer_part(CSV, device)
     except GraderFault as fault:
         print(fault, file=sys.stderr)
         return 2

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 
-from grader.proof.comparison import Cell, Row
+from grader.proof.comparison import Cell, ComparedKernel
 
 README = Path(__file__).with_name("README.md")
 
@@ -27,7 +27,7 @@ def taken(about: Mapping[str, str]) -> str:
     return ", ".join([*first, *rest])
 
 
-def counters(rows: Sequence[Row]) -> str:
+def counters(rows: Sequence[ComparedKernel]) -> str:
     """Two tables, global and shared memory, then the reasons for what differs."""
     touching = [row for row in rows if any(row.cells[name].hardware for name in _STORES + _LOADS)]
     head = ("kernel", "shape", "load requests", "load sectors", "store requests", "store sectors")
@@ -60,11 +60,11 @@ def counters(rows: Sequence[Row]) -> str:
     return "\n\n".join(parts)
 
 
-def _name(row: Row) -> str:
+def _name(row: ComparedKernel) -> str:
     return row.kernel.name + (" (changed since)" if row.stale else "")
 
 
-def _cells(row: Row, names: Iterable[str]) -> Iterator[str]:
+def _cells(row: ComparedKernel, names: Iterable[str]) -> Iterator[str]:
     return (_cell(row.cells[name]) for name in names)
 
 
@@ -74,7 +74,7 @@ def _cell(cell: Cell) -> str:
     return f"{cell.simulator:,} {sign} {cell.hardware:,}{most}"
 
 
-def _remarks(rows: Sequence[Row]) -> Iterator[str]:
+def _remarks(rows: Sequence[ComparedKernel]) -> Iterator[str]:
     cells = [cell for row in rows for cell in row.cells.values()]
     equal = sum(cell.equal for cell in cells)
     yield f"Equal: {equal} of {len(cells)} counters of {len(rows)} kernels."

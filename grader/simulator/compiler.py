@@ -52,6 +52,8 @@ COMMON = (
 FAMILY = {
     "g++": (
         "-fno-section-anchors",  # arrays addressed from one another would ignore their gaps
+        "-fno-tree-fre",  # these two take what some threads set for the value that all have
+        "-fno-tree-ccp",
         "-fno-extern-tls-init",  # `extern __shared__` is plain memory
         "--param=tsan-instrument-func-entry-exit=0",
         "--param=tsan-distinguish-volatile=1",  # no compiler merges volatile loads

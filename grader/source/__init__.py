@@ -12,7 +12,7 @@ Findings, all with verdict `rejected` and one location:
   (`__has_include`), "condition" (an #if whose macros may put that together; `header` is the macro),
   "directive" (`#include_next`, `#import`, `#embed`), "incbin" (in inline PTX).
   `nearest` is the allowed header that was probably meant, or "".
-- forbidden_line {what}: a `#line` that names another file
+- forbidden_line {what}: a `#line` that names another file, or no line of any file
 - forbidden_extension {form, name}: an "attribute", a "pragma" or a "builtin" function that is not
   on the lists of `extensions`
 - asm_outside_function {}

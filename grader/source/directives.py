@@ -55,6 +55,17 @@ def live(text: str) -> Iterator[Item]:
             yield item
 
 
+def unconditional(items: Iterable[Item]) -> Iterator[Item]:
+    """The preprocessor lines, and the tokens that are compiled whatever the conditions say."""
+    open_groups = 0
+    for item in items:
+        if isinstance(item, Line):
+            open_groups += (item.name == "if") - (item.name == "endif")
+            yield item
+        elif open_groups == 0:
+            yield item
+
+
 def items_of(all_tokens: Iterable[Token]) -> Iterator[Item]:
     """The tokens with those of each preprocessor line put together; no condition is looked at."""
     line: list[Token] = []

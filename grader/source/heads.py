@@ -6,10 +6,11 @@ words in it decide.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from enum import Enum, auto
 
+from grader.source.brackets import closing
 from grader.source.directives import Macros
 from grader.source.tokens import Kind, Token
 
@@ -96,25 +97,15 @@ def _bare(head: list[Token], macros: Macros) -> list[Token]:
         index += 1
         following = head[index].text if index < len(head) else ""
         if token.text == "template" and following == "<":
-            index = _past_angles(head, index)
+            index = past_angles(head, index)
             continue
         if following == "(" and (token.text in _ATTRIBUTES or macros.takes_arguments(token.text)):
-            index = _past_parentheses(head, index)
+            index = closing(head, index) + 1
         bare.append(token)
     return bare
 
 
-def _past_parentheses(head: list[Token], index: int) -> int:
-    """The index behind the parenthesis that closes the one at `index`."""
-    depth = 0
-    for place in range(index, len(head)):
-        depth += (head[place].text == "(") - (head[place].text == ")")
-        if depth == 0:
-            return place + 1
-    return len(head)
-
-
-def _past_angles(head: list[Token], index: int) -> int:
+def past_angles(head: Sequence[Token], index: int) -> int:
     """The index behind the `>` that closes the `<` at `index`; parentheses hide comparisons."""
     depth, parentheses = 0, 0
     for place in range(index, len(head)):

@@ -59,6 +59,8 @@ UNSUPPORTED_HEADERS = {
 TENSOR_HEADERS = frozenset({"mma.h", "crt/mma.h"})  # another finding says more of these
 INCLUDES = frozenset({"include", "include_next", "import", "embed"})
 _PROBES = frozenset({"__has_include", "__has_include_next", "__has_embed"})
+# Of a line's number in `#line`. Compilers count with 32 bits, and from there on with negative ones.
+_LONGEST_NUMBER = len("1'000'000")
 # What a condition may ask a compiler, besides names of the form __NAME__.
 _ASKED = frozenset(
     {
@@ -159,12 +161,13 @@ def _may_ask(name: str) -> bool:
 
 
 def _forged(line: Line, name: str) -> Iterator[Found]:
-    """`#line` with another file's name, also as preprocessors write it (`# 7 "file"`)."""
+    """`#line` with another file's name, also as preprocessors write it (`# 7 "file"`), or with a
+    number that is none of a line."""
     words = line.rest
     marker = not line.name and bool(words) and words[0].kind is Kind.NUMBER
     if line.name == "line":
         own = len(words) == 1 or (len(words) == 2 and words[1].text == f'"{name}"')
-        if not own or words[0].kind is not Kind.NUMBER:
+        if not own or words[0].kind is not Kind.NUMBER or len(words[0].text) > _LONGEST_NUMBER:
             yield line.line, "forbidden_line", {"what": "#line"}
     elif marker:
         yield line.line, "forbidden_line", {"what": f"# {words[0].text}"}

@@ -12,8 +12,9 @@ from typing import TYPE_CHECKING
 
 from grader import settings
 from grader.finding import Finding, Location
-from grader.source import host_variables
-from grader.source.directives import Item, Line, Macros, live
+from grader.source import host_constants, host_variables, marks
+from grader.source.brackets import closing
+from grader.source.directives import Item, Line, Macros, live, unconditional
 from grader.source.expanded import shared_values
 from grader.source.inclusion import Found, header
 from grader.source.tokens import Kind, Token
@@ -30,12 +31,11 @@ FIELDS = ("block_x", "block_y", "tile_m", "tile_n", "tile_k", "dynamic_shared")
 
 @dataclass(frozen=True)
 class _Use:
-    """A macro's name in code, its arguments, and what stands behind them ("" at the end)."""
+    """A macro's name in code and its arguments. `ended`: as far as the text tells, by a `;`."""
 
     name: Token
     arguments: tuple[Token, ...]
-    behind: str
-    closed: bool
+    ended: bool
 
     def fields(self) -> list[Token]:
         """The names of `.block_x = 16, ...`."""
@@ -48,8 +48,9 @@ def first(submission: Submission) -> Found | None:
     """The first slip as (line, kind, facts); None where the compiler's words are the best there
     are.
 
-    Kinds: host_swap {}, shared_first_value {name}, host_variable {name, array}, unroll_macro
-    {name}, config_without_header {}, config_misspelt {name}, config_unended {}, config_field {name,
+    Kinds: host_swap {}, shared_first_value {name}, host_variable {name, array}, host_constant
+    {name, taker}, kernel_called {name}, marked_lambda {mark}, unroll_macro {name},
+    config_without_header {}, config_misspelt {name}, config_unended {}, config_field {name,
     nearest, order}, config_order {first, second, order}, brace_open {opened}.
     """
     return next(_slips(tuple(live(submission.text))), None)
@@ -71,9 +72,10 @@ def reworded(findings: tuple[Finding, ...], submission: Submission) -> tuple[Fin
 def only_for_nvcc(submission: Submission) -> tuple[Finding, ...]:
     """Why nvcc would refuse a file that the simulator's compilers take."""
     items = tuple(live(submission.text))
+    found = _of_nvcc(items, Macros(items))
     return tuple(
         Finding(Verdict.COMPILE_ERROR, kind, facts, (Location(submission.name, line, "error"),))
-        for line, kind, facts in _host_variable(items, Macros(items))
+        for line, kind, facts in sorted(found, key=lambda one: one[0])
     )
 
 
@@ -86,7 +88,7 @@ def _slips(items: tuple[Item, ...]) -> Iterator[Found]:
     yield from _host_swap(code)
     for name in shared_values(code, "__shared__"):
         yield name.line, "shared_first_value", {"name": name.text}
-    yield from _host_variable(items, macros)
+    yield from _of_nvcc(items, macros)
     yield from _unroll_macro(lines, macros)
     use = _use(code)
     if use is None:
@@ -98,7 +100,7 @@ def _slips(items: tuple[Item, ...]) -> Iterator[Found]:
         yield line, "config_misspelt", {"name": use.name.text}
     yield from _open_brace(code, lines, use.name)
     yield from _fields(use)
-    if use.closed and use.behind != ";":
+    if not use.ended:
         yield line, "config_unended", {}
 
 
@@ -109,10 +111,18 @@ def _host_swap(code: list[Token]) -> Iterator[Found]:
             yield names[2].line, "host_swap", {}
 
 
-def _host_variable(items: tuple[Item, ...], macros: Macros) -> Iterator[Found]:
+def _of_nvcc(items: tuple[Item, ...], macros: Macros) -> Iterator[Found]:
+    """What no other compiler refuses, in code that every condition keeps."""
+    items = tuple(unconditional(items))
     use = host_variables.first_use(items, macros)
     if use is not None:
         yield use.line, "host_variable", {"name": use.name, "array": use.array}
+    for name, taker in host_constants.addressed(items, macros):
+        yield name.line, "host_constant", {"name": name.text, "taker": taker}
+    for name in marks.called_kernels(items, macros):
+        yield name.line, "kernel_called", {"name": name.text}
+    for mark in marks.marked_lambdas(items):
+        yield mark.line, "marked_lambda", {"mark": mark.text}
 
 
 def _unroll_macro(lines: list[Line], macros: Macros) -> Iterator[Found]:
@@ -139,13 +149,11 @@ def _use(code: list[Token]) -> _Use | None:
 
 
 def _used(code: list[Token], index: int) -> _Use:
-    depth = 0
-    for place in range(index + 1, len(code)):
-        depth += (code[place].text == "(") - (code[place].text == ")")
-        if depth == 0:
-            behind = code[place + 1].text if place + 1 < len(code) else ""
-            return _Use(code[index], tuple(code[index + 2 : place]), behind, True)
-    return _Use(code[index], tuple(code[index + 2 :]), "", False)
+    end = closing(code, index + 1)
+    behind = [token.text for token in code[end : end + 2]]
+    # Without a `)` of its own it is another slip, and the compiler's words are the best.
+    ended = behind[:1] != [")"] or behind[1:] == [";"]
+    return _Use(code[index], tuple(code[index + 2 : end]), ended)
 
 
 def _fields(use: _Use) -> Iterator[Found]:

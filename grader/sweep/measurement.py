@@ -9,9 +9,9 @@ from dataclasses import dataclass, field, replace
 from types import MappingProxyType
 
 from grader import toolchain
-from grader.bench.clock import Clock, Timed
+from grader.bench.clock import Clock, ShapeTimes
 from grader.bench.preparation import Counted, Prepared, Refusal, count, prepare
-from grader.bench.progress import Step
+from grader.bench.progress import Step, silent
 from grader.bench.report import Machine
 from grader.checks.plan import Entry
 from grader.counted_shapes import aligned_shape
@@ -35,7 +35,7 @@ _SHAPES = PINNED[2:4]
 
 
 @dataclass(frozen=True)
-class Row:
+class MeasuredVariant:
     """What became of one variant. `problem` says in two or three words why it was not measured, and
     `detail` in a sentence; else what was found.
 
@@ -48,12 +48,12 @@ class Row:
     ragged: bool = True
     counted: Counted | None = None
     resources: Mapping[str, int] = field(default_factory=lambda: MappingProxyType({}))
-    timed: Timed | None = None
+    timed: ShapeTimes | None = None
 
 
 def measure(
     entry: Entry, variants: Sequence[Variant], machine: Machine, shape: Shape, seed: int, step: Step
-) -> tuple[Row, ...]:
+) -> tuple[MeasuredVariant, ...]:
     """One row for each variant, in their order. Raises GraderFault."""
     entries = [replace(entry, submission=variant.submission) for variant in variants]
     _build_all(machine, entries)
@@ -87,7 +87,7 @@ def common_shape(configs: Sequence[LaunchConfig]) -> Shape | None:
     return shape if shape.multiply_adds <= _LARGEST_COMMON else None
 
 
-def best(rows: Sequence[Row]) -> tuple[Row, ...]:
+def best(rows: Sequence[MeasuredVariant]) -> tuple[MeasuredVariant, ...]:
     """The fastest; without times all with the fewest `memory_cycles`. () where no variant could
     be measured."""
     timed = [row for row in rows if row.timed]
@@ -136,10 +136,10 @@ def _row(
     common: Shape | None,
     shape: Shape,
     seed: int,
-) -> Row:
+) -> MeasuredVariant:
     if isinstance(found, Refusal):
-        return Row(variant, problem=_problem(found), detail=_detail(found.finding))
-    row = Row(variant, ragged=found.edge is None)
+        return MeasuredVariant(variant, problem=_problem(found), detail=_detail(found.finding))
+    row = MeasuredVariant(variant, ragged=found.edge is None)
     try:
         if found.config is not None:
             at = common or aligned_shape(found.config)
@@ -150,7 +150,9 @@ def _row(
         return replace(row, problem=f"wrong: {finding.verdict.value}", detail=_detail(finding))
 
 
-def _on_gpu(row: Row, found: Prepared, machine: Machine, shape: Shape, seed: int) -> Row:
+def _on_gpu(
+    row: MeasuredVariant, found: Prepared, machine: Machine, shape: Shape, seed: int
+) -> MeasuredVariant:
     submission = row.variant.submission
     if machine.gpu is None:
         return replace(row, resources=_resources(found, machine) if machine.nvcc else {})
@@ -158,8 +160,8 @@ def _on_gpu(row: Row, found: Prepared, machine: Machine, shape: Shape, seed: int
     row = replace(row, resources=build.resources)
     if build.artifact is None:
         return replace(row, problem="not for this GPU", detail=f"Uses {build.unsupported}.")
-    (timed,) = Clock(machine.gpu, build, seed).rows((shape,), lambda text: None)
-    if isinstance(timed, Timed):
+    (timed,) = Clock(machine.gpu, build, seed).rows((shape,), silent)
+    if isinstance(timed, ShapeTimes):
         return replace(row, timed=timed)
     return replace(row, problem="not timed", detail=f"{timed.shape}: {timed.reason}.")
 

@@ -15,7 +15,7 @@ from grader.bench.preparation import Counted
 from grader.counters import total
 from grader.problems.matmul import Shape
 from grader.report.line import Line, line, paragraph, show
-from grader.sweep.measurement import Row, best, memory_cycles, name
+from grader.sweep.measurement import MeasuredVariant, best, memory_cycles, name
 
 _NONE = "-"
 # In a table a title takes two lines, so that the columns stay narrow.
@@ -35,7 +35,7 @@ class Sweep:
 
     file: str
     shape: Shape  # of the times
-    rows: tuple[Row, ...]
+    rows: tuple[MeasuredVariant, ...]
     timed: bool
     unrolling: bool
 
@@ -63,7 +63,7 @@ def _titles(sweep: Sweep) -> list[str]:
     return [*times, *compiled, *counted, *estimate]
 
 
-def _cells(row: Row, sweep: Sweep) -> dict[str, str]:
+def _cells(row: MeasuredVariant, sweep: Sweep) -> dict[str, str]:
     cells = {}
     if row.timed:
         cells["time"] = duration(row.timed.student_s)
@@ -88,7 +88,7 @@ def _cells(row: Row, sweep: Sweep) -> dict[str, str]:
     return cells
 
 
-def _remark(row: Row, wins: bool) -> tuple[str, str]:
+def _remark(row: MeasuredVariant, wins: bool) -> tuple[str, str]:
     """What stands behind a row, and its style."""
     words = [
         *(["best"] if wins else []),

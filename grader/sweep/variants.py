@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-import hashlib
 import itertools
 import math
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
+from itertools import pairwise
 
 from grader import settings
 from grader.finding import GraderFault
+from grader.source.brackets import closing
+from grader.source.tokens import Kind, Token, tokens
 from grader.submission import Submission
 from grader.sweep.constants import Constant, blanked, constants, override, tile_constants
 
@@ -20,7 +22,6 @@ MOST = 64
 # What textbooks try; the tile of a larger one is halved and doubled instead.
 _USUAL = (8, 16, 32)
 
-_FOR = re.compile(r"\bfor\b(?=\s*\()")
 _FUNCTION = re.compile(r"__device__[^;{}()]*?\b(\w+)\s*\(")
 _PRAGMA = re.compile(r"#[ \t]*pragma[ \t]+unroll\b[^\n]*|_Pragma\s*\(\s*\"unroll[^\"]*\"\s*\)")
 
@@ -105,12 +106,8 @@ def variants(
         changed = {name: number for name, number in chosen.items() if now[name] != number}
         for kind in kinds:
             text = unrolled(override(submission.text, changed), kind)
-            distinct.setdefault(text, Variant(chosen, kind, _with_text(submission, text)))
+            distinct.setdefault(text, Variant(chosen, kind, submission.with_text(text)))
     return tuple(distinct.values())
-
-
-def _with_text(submission: Submission, text: str) -> Submission:
-    return replace(submission, text=text, sha256=hashlib.sha256(text.encode()).hexdigest())
 
 
 def unrolled(text: str, kind: str) -> str:
@@ -122,9 +119,8 @@ def unrolled(text: str, kind: str) -> str:
         return text
     if kind == OFF:
         text = _PRAGMA.sub(lambda match: _nothing(match[0]), text)
-    code = blanked(text)
     pieces, last = [], 0
-    for start in _loops(code, kind):
+    for start in _loops(text, kind):
         pieces += [text[last:start], f'_Pragma("unroll{" 1" if kind == OFF else ""}") ']
         last = start
     return "".join([*pieces, text[last:]])
@@ -134,17 +130,20 @@ def _nothing(pragma: str) -> str:
     return " " * len(pragma)
 
 
-def _loops(code: str, kind: str) -> Iterator[int]:
+def _loops(text: str, kind: str) -> Iterator[int]:
     """Where the loops that get a pragma begin."""
+    code, row = blanked(text), tokens(text)
     functions = "|".join(map(re.escape, _FUNCTION.findall(code)))
     # A loop around barriers, or around functions with loops of their own, is no inner one.
     outer = re.compile(
         rf"\bfor\b|__sync|\b(?:{functions})\s*\(" if functions else r"\bfor\b|__sync"
     )
-    for match in _FOR.finditer(code):
-        own = _has_pragma(code[: match.start()])
-        if kind == OFF or not (own or outer.search(_body(code, match.end()))):
-            yield match.start()
+    for number, (token, after) in enumerate(pairwise(row)):
+        if (token.text, after.text) != ("for", "("):
+            continue
+        own = _has_pragma(code[: token.place])
+        if kind == OFF or not (own or outer.search(_body(row, number))):
+            yield token.place
 
 
 def _has_pragma(before: str) -> bool:
@@ -152,20 +151,11 @@ def _has_pragma(before: str) -> bool:
     return bool(re.search(rf"(?:{_PRAGMA.pattern}|_Pragma\s*\([^)]*\))\s*\Z", before))
 
 
-def _body(code: str, start: int) -> str:
-    """What a loop repeats; `start` is right behind its `for`."""
-    place = _closing(code, code.index("(", start), "(", ")") + 1
-    rest = code[place:]
-    if rest.lstrip().startswith("{"):
-        opening = place + rest.index("{")
-        return code[opening : _closing(code, opening, "{", "}")]
-    return rest[: rest.find(";")] if ";" in rest else rest
-
-
-def _closing(code: str, start: int, opening: str, closing: str) -> int:
-    depth = 0
-    for place in range(start, len(code)):
-        depth += (code[place] == opening) - (code[place] == closing)
-        if depth == 0:
-            return place
-    return len(code)
+def _body(row: Sequence[Token], loop: int) -> str:
+    """What the loop repeats whose `for` is there, without literals."""
+    first = last = closing(row, loop + 1) + 1
+    if first < len(row) and row[first].text == "{":
+        last = closing(row, first)
+    while last < len(row) and row[last].text not in (";", "}"):
+        last += 1
+    return " ".join(token.text for token in row[first:last] if token.kind is not Kind.STRING)

@@ -13,7 +13,7 @@ from rich.console import Console
 
 from grader import cli, course
 from grader.bench import command, oclgrind, simulator, table
-from grader.bench.outcome import Outcome, compose, goals
+from grader.bench.outcome import BenchOutcome, compose, goals
 from grader.exercise import PROJECT, load_all
 from grader.problems.matmul import Case, Shape, prepare
 from grader.simulator.device import SimulatorDevice
@@ -22,11 +22,11 @@ from grader.toolchain import host_compiler
 SPEEDS = oclgrind.Speeds(plain_per_s=500_000.0, checked_per_s=200_000.0)
 SLOW = simulator.Speed("02_tiled", off_per_s=50e6, on_per_s=5e6, build_s=1.5)
 SAME = simulator.Speed("tiled 16x16", off_per_s=120e6, on_per_s=11e6, build_s=0.25)
-OUTCOME = Outcome("g++ 12.2.0", "256x256x128", (SLOW, SAME), SPEEDS)
+OUTCOME = BenchOutcome("g++ 12.2.0", "256x256x128", (SLOW, SAME), SPEEDS)
 ALONE = replace(OUTCOME, oclgrind=None)
 
 
-def shown(outcome: Outcome, plain: bool) -> str:
+def shown(outcome: BenchOutcome, plain: bool) -> str:
     screen = Console(width=100, record=True, file=io.StringIO())
     table.print_outcome(outcome, screen, plain)
     return screen.export_text()

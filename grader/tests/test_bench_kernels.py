@@ -16,13 +16,12 @@ import pytest
 from rich.console import Console
 
 from grader import cli
-from grader.bench import chart, cpu, kernels, listing, plot, report, roofline, subject
-from grader.bench.clock import SIZES, Clock, LeftOut, Timed, usual_shapes
+from grader.bench import chart, cpu, kernels, listing, plot, report, subject
+from grader.bench.clock import SIZES, Clock, LeftOut, ShapeTimes, usual_shapes
 from grader.bench.cpu import Processor
 from grader.bench.preparation import Refusal
 from grader.bench.progress import silent, steps
 from grader.bench.report import Machine, Report, measure
-from grader.bench.roofline import Roof
 from grader.checks.plan import Entry
 from grader.checks.trial import count_shape
 from grader.counters import total
@@ -43,6 +42,8 @@ from grader.tests.fake_device import (
     wrong_at,
 )
 from grader.tests.fake_stopwatch import FakeStopwatch, TimedDevice, wrong_after
+from grader.timing import roofline
+from grader.timing.roofline import Roof
 from grader.verdict import Verdict
 
 ROOF = Roof("Fake GPU", 67e3, 4800.0, "its clocks and its bus")
@@ -128,7 +129,7 @@ def test_times_are_those_of_the_stopwatch_and_every_stopwatch_is_closed() -> Non
     made = on_gpu(gpu)
     assert [row.shape for row in made.rows] == list(SMALL)
     for row in made.rows:
-        assert isinstance(row, Timed)
+        assert isinstance(row, ShapeTimes)
         assert row.speedup == pytest.approx(4.0, rel=0.01)
         assert row.cublas_s / row.student_s == pytest.approx(0.5, rel=0.02)
         expected = 2 * row.shape.multiply_adds / row.student_s / 1e9
@@ -162,7 +163,7 @@ def test_what_does_not_fit_or_takes_too_long_is_left_out_with_the_reason() -> No
     assert isinstance(row, LeftOut)
     slow = TimedDevice(speedup=0.001)
     first, second = on_gpu(slow, shapes=(Shape(1024, 1024, 1024), Shape(4096, 4096, 4096))).rows
-    assert isinstance(first, Timed)
+    assert isinstance(first, ShapeTimes)
     assert isinstance(second, LeftOut)
     assert "one launch would take about 26" in second.reason
     assert len(slow.opened) == 1
@@ -202,7 +203,14 @@ def test_the_roof_has_a_slope_a_ridge_and_a_flat_part() -> None:
     assert roofline.of_model("no such GPU") is None
     known = TimedDevice().describe()
     assert roofline.of_device(known) == ROOF
-    assert roofline.of_device({**known, "peak_gflops": 0.0}) is None
+
+
+def test_a_ceiling_that_the_gpu_does_not_tell_bounds_nothing() -> None:
+    known, shape = TimedDevice().describe(), Shape(512, 512, 512)
+    half = roofline.of_device({**known, "memory_gb_per_s": 0.0})
+    assert not half.known
+    assert half.bound_s(shape) == pytest.approx(2 * 512**3 / 67e12)
+    assert roofline.of_device({"name": "mute"}).bound_s(shape) == 0.0
 
 
 def test_the_naive_kernels_bytes_are_what_the_simulator_counts() -> None:
@@ -260,7 +268,7 @@ def test_a_narrow_terminal_gets_lines_instead_of_a_table_with_cut_cells() -> Non
 
 def test_the_picture_is_svg_with_every_measured_point() -> None:
     made = on_gpu(TimedDevice(make=with_cublas), processor=Processor(lambda shape: 0.1))
-    text = plot.draw(plot.Subject("a <title>", made.counted, made.roof, made.rows))
+    text = plot.draw(plot.Picture("a <title>", made.counted, made.roof, made.rows))
     assert text is not None
     root = ElementTree.fromstring(text)
     circles = root.findall(".//{http://www.w3.org/2000/svg}circle")
@@ -274,11 +282,11 @@ def test_the_picture_is_svg_with_every_measured_point() -> None:
 def test_without_times_the_picture_is_the_roofline_alone() -> None:
     made = found(Machine(TARGET, FakeDevice()))
     assert isinstance(made, Report)
-    text = plot.draw(plot.Subject("title", made.counted, made.roof))
+    text = plot.draw(plot.Picture("title", made.counted, made.roof))
     assert text is not None
     assert "Throughput" not in text
     assert "No GPU here" in text
-    assert plot.draw(plot.Subject("title", made.counted, None)) is None
+    assert plot.draw(plot.Picture("title", made.counted, None)) is None
 
 
 def test_a_logarithmic_axis_keeps_ratios_and_labels_powers() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import argparse
 import random
 from collections.abc import Collection, Mapping
 from dataclasses import replace
@@ -13,6 +14,7 @@ from grader import cli
 from grader.device import Build
 from grader.exercise import PROJECT, load_all
 from grader.finding import GraderFault
+from grader.kernel_table import KernelTableError
 from grader.problems.matmul import Shape
 from grader.tests import fake_stopwatch as noises
 from grader.tests.fake_stopwatch import QUIET, FakeStopwatch, TimedDevice, calibrate
@@ -26,12 +28,12 @@ from grader.timing.calibration import (
     load,
     slug,
 )
-from grader.timing.derivation import CLEAR, LEAST_GAP, Measured, carry_over, derive
+from grader.timing.derivation import CLEAR, LEAST_GAP, Speedups, carry_over, derive
 from grader.timing.evidence import ExerciseEvidence
-from grader.timing.kernels import KernelTableError, Role
+from grader.timing.kernels import KernelRole
 from grader.timing.rounds import Calibrator, NotQuiet
 from grader.timing.sample import Contestant, Sample
-from grader.timing.shapes import Kind, shape_of
+from grader.timing.shapes import ShapeKind, shape_of
 from grader.timing.table import evidence_lines
 
 EXERCISES = tuple(one for one in load_all(PROJECT) if one.speed_sizes)
@@ -82,7 +84,7 @@ def test_the_minimum_lies_in_the_gap_and_full_under_the_reference(gap: float) ->
 
 @pytest.mark.parametrize("honest", [1.2, 1.35, 1.45, 1.55, 1.68, 1.69, 1.7])
 def test_no_kernel_that_was_measured_stands_on_an_edge(honest: float) -> None:
-    found = derive(1.83, 1.3, Measured((1.83, honest, 1.3)))
+    found = derive(1.83, 1.3, Speedups((1.83, honest, 1.3)))
     assert found is not None
     assert min(abs(honest / step - 1) for step in found.steps) >= CLEAR
     assert 0.85 * 1.83 < found.full < 0.921 * 1.83
@@ -90,20 +92,20 @@ def test_no_kernel_that_was_measured_stands_on_an_edge(honest: float) -> None:
 
 
 def test_an_honest_kernel_that_is_hardly_faster_than_a_worse_one_still_earns_something() -> None:
-    usual = derive(7.4, 4.0, Measured((7.4, 4.6, 4.0)))
-    found = derive(7.4, 4.0, Measured((7.4, 4.6, 4.0), honest=(4.6,)))
+    usual = derive(7.4, 4.0, Speedups((7.4, 4.6, 4.0)))
+    found = derive(7.4, 4.0, Speedups((7.4, 4.6, 4.0), honest=(4.6,)))
     assert usual is not None
     assert found is not None
     assert 4.0 * 1.05 < found.minimum < 4.6 < usual.minimum
 
 
 def test_honest_kernels_of_which_some_are_hopeless_do_not_lower_the_minimum() -> None:
-    assert derive(7.4, 4.0, Measured(honest=(3.0,))) == derive(7.4, 4.0)
+    assert derive(7.4, 4.0, Speedups(honest=(3.0,))) == derive(7.4, 4.0)
 
 
 def test_another_shape_asks_for_the_same_share_of_the_reference() -> None:
     square = Thresholds(1.4, 1.6)
-    ragged = carry_over(square, 1.8, 0.9, Measured((0.9,)))
+    ragged = carry_over(square, 1.8, 0.9, Speedups((0.9,)))
     assert ragged.minimum == pytest.approx(0.7, rel=0.05)
     assert 0.85 * 0.9 < ragged.full < 0.921 * 0.9
 
@@ -120,9 +122,12 @@ def test_a_calibration_is_read_as_it_says(tmp_path: Path) -> None:
     found = find("Fake GPU", tmp_path)
     assert found is not None
     assert (found.gpu, found.path, found.about["measured"]) == ("Fake GPU", path, "2025-01-31")
-    step = found.steps["02_tiled"]
-    assert (step.size, step.moved) == (4096, False)
-    assert step.thresholds == {Kind.SQUARE: Thresholds(1.3, 1.6), Kind.RAGGED: Thresholds(1.2, 1.5)}
+    own = found.exercises["02_tiled"]
+    assert (own.size, own.moved) == (4096, False)
+    assert own.thresholds == {
+        ShapeKind.SQUARE: Thresholds(1.3, 1.6),
+        ShapeKind.RAGGED: Thresholds(1.2, 1.5),
+    }
     assert found.expected_s(Shape(4096, 4096, 4096)) == 0.026
     assert found.expected_s(Shape(2048, 4096, 4096)) == pytest.approx(0.013)
 
@@ -152,7 +157,8 @@ def test_the_file_is_named_after_the_gpu() -> None:
         ("minimum = 1.3", "minimum = 0", ["02_tiled.square.minimum is 0", "at least 0.01"]),
         ("full = 1.6", "full = 1.2", ["02_tiled.square.full is 1.2", "at least 1.3"]),
         ("02_tiled.square]", "02_tiled.sqare]", ['"exercise.02_tiled.sqare"', "square"]),
-        ("full = 1.6", "full = 1.6\n[[kernel]]\nnam = 1", ['"kernel.nam"', '"name"']),
+        ("full = 1.6", "full = 1.6\n[kernel]\nname = 1", ["kernel must be tables, [[kernel]]"]),
+        ("full = 1.6", "full = 1.6\n[[kernel]]\nnam = 1", ['"kernel[1].nam"', '"name"']),
     ],
 )
 def test_an_error_names_file_key_and_what_is_allowed(
@@ -172,11 +178,11 @@ def test_an_error_names_file_key_and_what_is_allowed(
 def test_each_shipped_calibration_can_be_read_and_knows_every_exercise(path: Path) -> None:
     found: Calibration = load(path)
     assert path.stem == slug(found.gpu)
-    assert set(found.steps) == {exercise.name for exercise in EXERCISES}
+    assert set(found.exercises) == {exercise.name for exercise in EXERCISES}
     for exercise in EXERCISES:
-        step = found.steps[exercise.name]
-        assert step.size in exercise.speed_sizes
-        assert found.baseline_s[shape_of(Kind.SQUARE, step.size)] <= 0.1
+        own = found.exercises[exercise.name]
+        assert own.size in exercise.speed_sizes
+        assert found.baseline_s[shape_of(ShapeKind.SQUARE, own.size)] <= 0.1
 
 
 # The kernels.
@@ -186,8 +192,8 @@ def test_every_kernel_of_the_table_can_be_read_and_each_exercise_has_one_referen
     found = kernels.load(EXERCISES)
     for exercise in EXERCISES:
         own = [kernel for kernel in found if kernel.exercise is exercise]
-        assert [kernel.role for kernel in own].count(Role.REFERENCE) == 1
-        assert sum(kernel.role is Role.SLOWER for kernel in own) >= 3
+        assert [kernel.role for kernel in own].count(KernelRole.REFERENCE) == 1
+        assert sum(kernel.role is KernelRole.SLOWER for kernel in own) >= 3
         assert len({kernel.name for kernel in own}) == len(own)
         assert len({kernel.submission.sha256 for kernel in own}) == len(own)
         assert all(exercise.kernel in kernel.submission.text for kernel in own)
@@ -197,7 +203,7 @@ def test_an_edit_that_does_not_fit_names_its_kernel(tmp_path: Path) -> None:
     table = tmp_path / "kernels.toml"
     text = kernels.TABLE.read_text()
     table.write_text(text.replace('["TILE = 32", "TILE = 16"]', '["TILE = 99", "x"]', 1))
-    with pytest.raises(KernelTableError, match='kernel "T=16": edits wants to replace'):
+    with pytest.raises(KernelTableError, match=r"kernel\[T=16\]\.edits replaces 'TILE = 99'"):
         kernels.load(EXERCISES, table)
 
 
@@ -238,15 +244,15 @@ def test_a_calibration_finds_the_gaps_and_is_read_back_as_it_was_derived(tmp_pat
     command.write(path, ABOUT, found)
     read = load(path)
     assert [one.name for one in path.parent.iterdir()] == ["fake_gpu.toml"]
-    tiled = read.steps["02_tiled"]
+    tiled = read.exercises["02_tiled"]
     assert tiled.size == 4096
     assert tiled.thresholds == dict(found[0].thresholds)
-    square = tiled.thresholds[Kind.SQUARE]
+    square = tiled.thresholds[ShapeKind.SQUARE]
     assert 1.23 * 1.05 < square.minimum < 1.5
     assert square.quarters(1.66) == 4
     assert square.quarters(1.24) == 0
-    assert 1.12 < read.steps["03_padded"].thresholds[Kind.SQUARE].minimum < 1.49
-    assert 5.3 < read.steps["04_tuned"].thresholds[Kind.RAGGED].minimum < 8
+    assert 1.12 < read.exercises["03_padded"].thresholds[ShapeKind.SQUARE].minimum < 1.49
+    assert 5.3 < read.exercises["04_tuned"].thresholds[ShapeKind.RAGGED].minimum < 8
     assert read.baseline_s[Shape(4096, 4096, 4096)] == pytest.approx(0.026, rel=0.01)
 
 
@@ -277,8 +283,8 @@ def test_an_exercise_without_a_gap_gives_its_points_for_efficient(tmp_path: Path
     found = calibrated(speedups({"naive, 32x4 threads": 1.5}))
     command.write(tmp_path / "fake_gpu.toml", ABOUT, found)
     read = load(tmp_path / "fake_gpu.toml")
-    assert read.steps["02_tiled"].moved
-    assert not read.steps["04_tuned"].moved
+    assert read.exercises["02_tiled"].moved
+    assert not read.exercises["04_tuned"].moved
     assert "points of fast count for efficient" in "\n".join(evidence_lines(found[0]))
 
 
@@ -360,6 +366,19 @@ def test_without_a_gpu_the_command_says_what_is_missing(
     monkeypatch.setattr("grader.gpu.hardware.available", lambda: "no GPU here.")
     assert cli.main(["calibrate"]) == cli.ERROR
     assert "The GPU cannot be used: no GPU here" in capsys.readouterr().err
+
+
+def test_a_gpu_that_does_not_answer_says_why(monkeypatch: pytest.MonkeyPatch) -> None:
+    class Mute(TimedDevice):
+        def __init__(self, *_: object, **__: object) -> None: ...
+
+        def describe(self) -> dict[str, object]:
+            raise GraderFault("The GPU does not answer.")
+
+    monkeypatch.setattr("grader.gpu.device.GpuDevice", Mute)
+    monkeypatch.setattr("grader.gpu.hardware.available", lambda: "")
+    with pytest.raises(GraderFault, match="does not answer"):
+        command.main(argparse.Namespace())
 
 
 def test_a_folder_that_cannot_be_written_is_told(tmp_path: Path) -> None:

@@ -34,6 +34,7 @@ from grader.classroom import (
     job,
     page,
     policy,
+    progress,
     roster,
     similarity,
 )
@@ -132,7 +133,7 @@ def test_a_roster_names_everybody_also_who_appears_twice(tmp_path: Path) -> None
     assert [student.name for student in students] == ["Ada L.", "bob", "BOB", "../x", "cy"]
     assert students[1].due(POLICY) == DUE + timedelta(days=2)
     assert "first on line 3" in students[2].problem
-    assert "no file name" in students[3].problem
+    assert "a letter or digit first" in students[3].problem
     assert "no time like" in students[4].problem
     assert not students[0].problem
     assert len({student.key for student in students}) == 5
@@ -182,6 +183,47 @@ def test_a_pseudonym_is_given_or_always_the_same(tmp_path: Path) -> None:
     assert first == second
     assert first[0].pseudonym == "Zebra"
     assert "bob" not in first[1].pseudonym
+
+
+@pytest.mark.parametrize(
+    "header, first, second, told",
+    [
+        ("source", "a.zip", "a.zip", "source"),
+        ("source", "", "ada", "source"),  # what is called like the student
+        ("source", "a/", "./a.zip", "source"),
+        ("source", "https://x.org/a", "https://x.org/a.git", "source"),
+        ("pseudonym", "Zebra", "Zebra", "pseudonym"),
+        ("group,source", "g1,a", "g2,a", "source"),
+    ],
+)
+def test_two_lines_with_one_source_or_pseudonym_are_both_refused_and_name_each_other(
+    tmp_path: Path, header: str, first: str, second: str, told: str
+) -> None:
+    text = f"student,{header}\nada,{first}\nbob,{second}\ncy\n"
+    ada, bob, cy = read_roster(tmp_path, text)
+    assert f"the {told} is also that of line 3 (bob)" in ada.problem
+    assert f"the {told} is also that of line 2 (ada)" in bob.problem
+    assert not cy.problem
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "student,group,source\nada,g1,a\nbob,g1,a\n",
+        "student,group,pseudonym\nada,g1,Zebra\nbob,g1,Zebra\n",
+        "student,source\nada,https://x.org/ada/work\nbob,https://x.org/bob/work\n",
+        "student,source\nada,x/work.zip\nbob,work.zip\n",
+    ],
+)
+def test_a_group_may_share_what_it_handed_in_and_like_names_are_no_sharing(
+    tmp_path: Path, text: str
+) -> None:
+    assert not any(student.problem for student in read_roster(tmp_path, text))
+
+
+def test_a_line_that_cannot_be_used_anyway_takes_nobody_else_with_it(tmp_path: Path) -> None:
+    ada, again = read_roster(tmp_path, "student,source\nada,a\nada,a\n")
+    assert (ada.problem, again.problem) == ("", "appears twice, first on line 2")
 
 
 @pytest.mark.parametrize(
@@ -473,9 +515,9 @@ def put(
     taken = "ok" if status == "graded" else status
     snapshot = {"status": taken, "detail": detail, "taken": DUE.isoformat(), "received": None}
     folder.write_json(place / "snapshot.json", snapshot)
-    folder.write_json(place / "job.json", {"status": status})
     if data is not None:
         folder.write_json(place / "results.json", data)
+    folder.write_json(place / "job.json", {"status": status})
 
 
 def graded(device: str = "simulator", tree: str = "") -> Any:
@@ -530,7 +572,7 @@ def test_what_a_kernel_keeps_from_being_graded_is_told(tmp_path: Path) -> None:
     speed["reason"] = "feature"
     put(one, "ada", data)
     assert book(one)[0]["note"] == "not graded here, for what the kernels use: 02_tiled"
-    page.write(one.folder / "summary.html", gradebook.rows(one, POLICY), "Class", names=False)
+    page.write(one.folder / "summary.html", gradebook.rows(one, POLICY), "Class")
     assert "not graded, for what the kernel uses" in (one.folder / "summary.html").read_text()
 
 
@@ -571,14 +613,12 @@ def test_the_page_names_nobody_and_warns_of_two_kinds_of_machines(tmp_path: Path
     put(one, "cy", None, "missing", "cy is not in submissions")
     path = one.folder / "summary.html"
     rows = gradebook.rows(one, POLICY)
-    page.write(path, rows, "Class <b>", names=False)
+    page.write(path, rows, "Class <b>")
     text = path.read_text()
     assert "different kinds of machines (gpu, simulator)" in text
     assert "<script>" not in text
     assert "<b>" not in text
     assert not re.search(r"\b(ada|bob|cy)\b", text)
-    page.write(path, rows, "Class", names=True)
-    assert "cy is not in submissions" in path.read_text()
 
 
 def test_two_graders_in_one_class_are_told_in_book_and_page_and_on_stderr(
@@ -587,7 +627,7 @@ def test_two_graders_in_one_class_are_told_in_book_and_page_and_on_stderr(
     one = class_of(tmp_path, "student\nada\nbob\n")
     put(one, "ada", graded(tree="a" * 64))
     put(one, "bob", graded(tree="b" * 64))
-    assert command._gather(one, names=False) == cli.OK
+    assert command._gather(one) == cli.OK
     assert [row["grader"] for row in book(one)] == ["a" * 12, "b" * 12]
     both = f"different versions of the grader ({'a' * 12}, {'b' * 12})"
     assert both in capsys.readouterr().err
@@ -598,7 +638,7 @@ def test_the_page_speaks_in_the_words_of_the_report(tmp_path: Path) -> None:
     one = class_of(tmp_path, "student\nada\nbob\n")
     put(one, "ada", graded())
     rows = gradebook.rows(one, POLICY)
-    page.write(one.folder / "summary.html", rows, "Class", names=False)
+    page.write(one.folder / "summary.html", rows, "Class")
     text = (one.folder / "summary.html").read_text()
     assert "undecided" not in text
     for word in ("not graded", "not started", "missing"):
@@ -612,6 +652,14 @@ def test_who_was_not_graded_is_told_by_name_and_reason(tmp_path: Path) -> None:
     ada, bob = gradebook.rows(one, POLICY)
     assert gradebook.totals((ada, bob)) == "graded: 1, the roster's line cannot be used: 1"
     assert gradebook.outcome(bob).startswith("the roster's line cannot be used (line 3: ")
+
+
+def test_who_is_looked_for_and_cannot_be_graded_is_told_why(tmp_path: Path) -> None:
+    one = class_of(tmp_path, "student,received\nada,yesterday\n")
+    with pytest.raises(GraderFault, match=r"ada cannot be graded: line 2 .*yesterday.* Next: "):
+        one.find("ada")
+    with pytest.raises(GraderFault, match='has no student "bob". Next: '):
+        one.find("bob")
 
 
 def test_a_roster_is_refused_before_anything_is_started(
@@ -992,6 +1040,37 @@ def test_everybody_is_taken_at_one_time_before_anybody_is_graded(
     assert (len(begins), len(set(begins))) == (20, 1)
 
 
+def test_whoever_is_done_is_told_while_the_others_are_graded(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(progress, "_LOOK_S", 0.01)
+    one = class_of(tmp_path, "student\nada\nbob\ncy\ndan\n")
+    put(one, "ada", graded())
+    told = ""
+
+    def is_told() -> bool:
+        nonlocal told
+        told += capsys.readouterr().out
+        return told.endswith("\n1 of 3: bob: graded, 21 of 34 points\n")
+
+    with progress.told(one):
+        put(one, "bob", graded())
+        wait_for(is_told)
+        put(one, "cy", None, "missing", "cy is not in submissions")
+    assert told.startswith(f"3 of 4 students to be graded. Logs: {one.folder}/snakemake.log, ")
+    assert capsys.readouterr().out == "2 of 3: cy: nothing handed in (cy is not in submissions)\n"
+
+
+def test_where_everybody_is_graded_nothing_is_told_of_it(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    one = class_of(tmp_path, "student\nada\nev:il\n")
+    put(one, "ada", graded())
+    with progress.told(one):
+        pass
+    assert capsys.readouterr().out == ""
+
+
 @pytest.mark.parametrize("verb", ["forget", "regrade"])
 def test_nobody_is_forgotten_or_regraded_while_the_class_is_graded(
     tmp_path: Path, verb: str
@@ -1016,7 +1095,7 @@ def test_who_left_the_roster_is_told_and_can_be_forgotten(
     put(left, "ada", graded())
     one = class_of(tmp_path, "student\nbob\n")
     key = left.students[0].key
-    command._gather(one, names=False)
+    command._gather(one)
     assert f"students/{key} is of nobody in the roster. Next: make forget STUDENT={key}" in (
         capsys.readouterr().out
     )
@@ -1146,9 +1225,11 @@ def test_a_small_class_from_its_roster_to_grade_book_page_and_leads(
     monkeypatch.setattr(policy, "load", lambda _: load(tmp_path))
     assert cli.main(class_command(tmp_path, "class")[3:]) == cli.OK
     told = capsys.readouterr().out
+    assert "\n6 of 6 students to be graded. Logs: " in told
+    assert "\n6 of 6: " in told
     assert "6 students. graded: 5, nothing handed in: 1.\n" in told
     assert "  gus: nothing handed in" in told
-    assert "Alike: 1 pairs in " in told
+    assert "Pairs that are alike: 1, in " in told
 
     with (tmp_path / "class/gradebook.csv").open(newline="") as file:
         rows = {row["student"]: row for row in csv.DictReader(file)}

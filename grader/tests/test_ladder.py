@@ -8,7 +8,7 @@ from dataclasses import replace
 import pytest
 from rich.console import Console
 
-from grader.bench.clock import Timed
+from grader.bench.clock import ShapeTimes
 from grader.bench.ladder import __main__ as ladder
 from grader.bench.ladder import rungs
 from grader.bench.ladder.rungs import RUNGS, Rung
@@ -24,7 +24,7 @@ from grader.tests.fake_stopwatch import FakeStopwatch, TimedDevice
 EXERCISES = load_all(PROJECT)
 # One step and three, whole rows of float4s and ragged ones, two blocks in each direction.
 SHAPES = (Shape(33, 17, 5), Shape(132, 136, 24), Shape(129, 131, 37))
-TIMED = Timed(Shape(4096, 4096, 4096), student_s=0.00275, baseline_s=0.02612, cublas_s=0.00268)
+TIMED = ShapeTimes(Shape(4096, 4096, 4096), student_s=0.00275, baseline_s=0.02612, cublas_s=0.00268)
 
 
 def name_of(rung: Rung) -> str:

@@ -69,6 +69,10 @@ EXAMPLES: list[tuple[str, Verdict, Mapping[str, Any]]] = [
     ("shared_first_value", Verdict.COMPILE_ERROR, {"name": "As"}),
     ("host_variable", Verdict.COMPILE_ERROR, {"name": "tile", "array": False}),
     ("host_variable", Verdict.COMPILE_ERROR, {"name": "steps", "array": True}),
+    ("host_constant", Verdict.COMPILE_ERROR, {"name": "TILE", "taker": "std::min"}),
+    ("host_constant", Verdict.COMPILE_ERROR, {"name": "ceil_div", "taker": ""}),
+    ("kernel_called", Verdict.COMPILE_ERROR, {"name": "dot"}),
+    ("marked_lambda", Verdict.COMPILE_ERROR, {"mark": "__device__"}),
     ("unroll_macro", Verdict.COMPILE_ERROR, {"name": "UF"}),
     ("missing_kernel", Verdict.MISSING_KERNEL, {"kernel": "matmul_tiled", "found": ["matmul", "mm"]}),
     ("missing_kernel", Verdict.MISSING_KERNEL, {"kernel": "matmul_tiled", "found": []}),
@@ -287,7 +291,7 @@ def test_a_message_is_a_short_plain_sentence_with_its_shape(
     assert "None" not in text
     assert not re.search(r"[{}\n]|  |\.\.$|'\]|\['", text), text
     assert ("M=17 N=9 K=4" in text) is (verdict not in BEFORE_LAUNCH and kind not in OF_THE_FILE)
-    assert message.hint.endswith(".")
+    assert message.hint.endswith((".", "?"))
 
 
 def test_every_kind_has_an_example_here() -> None:
@@ -396,11 +400,11 @@ def test_a_general_hint_does_not_contradict_a_diagnosis() -> None:
     assert describe(known, exercise(hints=hints)).hint != "Of the verdict."
 
 
-def test_without_hints_a_small_case_is_offered_to_look_at() -> None:
+def test_without_hints_a_case_that_can_be_printed_is_offered_to_look_at() -> None:
     small = Finding(Verdict.WRONG_ANSWER, "transposed", ELEMENT, shape=Shape(3, 4, 5))
     large = Finding(Verdict.WRONG_ANSWER, "transposed", ELEMENT, shape=Shape(33, 4, 5))
     assert "make run EX=tiled SHAPE=3x4x5" in describe(small, exercise()).hint
-    assert "make run EX=tiled SHAPE=3x5x4" in describe(large, exercise()).hint
+    assert "make run" not in describe(large, exercise()).hint
     waste = {"name": "B", "access": "load", "sectors_per_request": 32.0, "ideal": 4.0}
     counted = finding("uncoalesced", Verdict.UNCOALESCED, waste)
     assert "make inspect EX=tiled" in describe(counted, exercise()).hint

@@ -8,9 +8,10 @@ from pathlib import Path
 
 import pytest
 
+from grader.kernel_table import KernelTableError
 from grader.proof import comparison, kernels, measurement, sanitizer, tables
 from grader.proof.__main__ import COMMITTED, counters_part
-from grader.proof.kernels import Kernel
+from grader.proof.kernels import ProofKernel
 from grader.tests.simulated import device
 
 MEASURED = measurement.read(COMMITTED)
@@ -28,22 +29,22 @@ RAW_PAGE = """\
 """
 
 
-def row(kernel: Kernel, family: str) -> comparison.Row:
+def row(kernel: ProofKernel, family: str) -> comparison.ComparedKernel:
     return _row(kernel.name, family)
 
 
 @functools.cache
-def _row(name: str, family: str) -> comparison.Row:
+def _row(name: str, family: str) -> comparison.ComparedKernel:
     return comparison.compare(named(name), MEASURED.kernels[name], device(family))
 
 
-def named(name: str) -> Kernel:
+def named(name: str) -> ProofKernel:
     return next(kernel for kernel in KERNELS if kernel.name == name)
 
 
 @pytest.mark.parametrize("family", FAMILIES)
 @pytest.mark.parametrize("kernel", KERNELS, ids=lambda kernel: kernel.name)
-def test_the_simulator_counts_what_the_hardware_counted(kernel: Kernel, family: str) -> None:
+def test_the_simulator_counts_what_the_hardware_counted(kernel: ProofKernel, family: str) -> None:
     cells = row(kernel, family).cells
     differing = {name: cell for name, cell in cells.items() if not cell.equal}
     assert set(differing) == set(kernel.differs), "differs without a reason, or has one for nothing"
@@ -165,13 +166,17 @@ def test_a_tools_first_message_and_its_line_are_found() -> None:
 def test_a_slip_in_the_table_of_kernels_is_named(tmp_path: Path) -> None:
     text = kernels.TABLE.read_text(encoding="utf-8").split("\n\n[[kernel]]")[1]
     for old, new, problem in (
-        ('shape = "97x97x97"', 'shpe = "97x97x97"', "unknown key 'shpe'"),
-        ('shape = "97x97x97"', "", "no 'shape'"),
+        (
+            'shape = "97x97x97"',
+            'shpe = "97x97x97"',
+            '[naive, 32x8 threads].shpe"',
+        ),
+        ('shape = "97x97x97"', "", "kernel[naive, 32x8 threads].shape is missing"),
         ('shape = "97x97x97"', 'shape = "97x97x97"\nedits = [["nowhere", ""]]', "0 times"),
     ):
         path = tmp_path / "kernels.toml"
         path.write_text("[[kernel]]" + text.replace(old, new))
-        with pytest.raises(kernels.KernelTableError, match=re.escape(problem)):
+        with pytest.raises(KernelTableError, match=re.escape(problem)):
             kernels.load.__wrapped__(path)
 
 

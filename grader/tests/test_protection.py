@@ -105,9 +105,15 @@ def test_a_link_is_taken_for_what_it_leads_to_and_a_wrong_name_is_told(
         take(tmp_path / "lnik", tmp_path / "nothing")
 
 
+def test_a_folder_that_was_filled_before_is_not_filled_again(copy: Path, tmp_path: Path) -> None:
+    assert take(copy, tmp_path / "taken") == 0
+    with pytest.raises(GraderFault, match="filled before. Next: name a new folder"):
+        take(copy, tmp_path / "taken")
+
+
 def test_taking_nothing_is_no_error_but_what_cannot_be_read_is(copy: Path, tmp_path: Path) -> None:
     (copy / "starter" / "01_naive.cu").unlink()
     assert take(copy, tmp_path / "nothing") == 0
     (copy / "starter" / "01_naive.cu").symlink_to("/etc/hostname")
-    with pytest.raises(GraderFault, match=r"unreadable: 01_naive\.cu"):
+    with pytest.raises(GraderFault, match=r"cannot be read \(01_naive\.cu: is a link\)\. Next: "):
         take(copy, tmp_path / "linked")

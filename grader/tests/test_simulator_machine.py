@@ -94,6 +94,33 @@ def test_threads_run_in_the_order_of_the_seed() -> None:
     assert sorted(order(5)) == order(0) != order(5)
 
 
+def test_a_warp_that_has_met_waits_for_no_other_warp_in_other_orders() -> None:
+    """Else __syncwarp would give right values where __syncthreads is needed."""
+    text = (
+        PRELUDE
+        + """    __shared__ int came[256];
+    int thread = ty * 16 + tx, sum = 0;
+    came[thread] = 0;
+    __syncthreads();
+    came[thread] = 1;
+    __syncwarp();
+    for (int other = 0; other < 256; ++other) sum += came[other];
+    if (thread % 32 == 0) printf("%d ", sum);
+}
+"""
+    )
+    built = build("g++", text)
+
+    def counts(order: int) -> list[int]:
+        output = launch("g++", built, Shape(1, 1, 1), order=order).output
+        return [int(word) for word in output.split()]
+
+    threads = 16 * 16
+    assert counts(0) == [threads] * (threads // 32)
+    assert counts(1) == list(range(32, threads + 1, 32))
+    assert min(counts(5)) < threads
+
+
 def test_one_block_of_a_huge_shape_runs_on_memory_that_is_not_there() -> None:
     text = PRELUDE.replace("int col", "size_t col") + (
         "    if (row < M && col < N) C[(size_t)row * N + col] = A[row] + B[col];\n}\n"

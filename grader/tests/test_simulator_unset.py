@@ -17,6 +17,15 @@ VARIABLES = {
         f"float[{n}]": f"float x[{n}]; if (K < 0) x[M % {n}] = 1.0f; const float got = x[N % {n}];"
         for n in (2, 3, 4, 8, 100, 1000, 5000)
     },
+    # Where all that set it set the same, a compiler may take that for the value of all others, too.
+    "if": "float x; if (K < 0) x = 1.0f; const float got = x;",
+    "?:": "float x; K < 0 ? x = 1.0f : 0.0f; const float got = x;",
+    "else if": "float x; if (K < 0) x = 1.0f; else if (M < 0) x = 1.0f; const float got = x;",
+    "switch": "float x; switch (K) { case -1: case -2: x = 1.0f; } const float got = x;",
+    "loop": "float x; for (int k = 99; k < K; ++k) x = 1.0f; const float got = x;",
+    "function": "const float got = [=] { float x; if (K < 0) x = 1.0f; return x; }();",
+    "reference": "float x; [=](float &to) { if (K < 0) to = 1.0f; }(x); const float got = x;",
+    "member": "float4 x; if (K < 0) x.y = 1.0f; const float got = x.y;",
 }
 STORE = "\n    const float zero = M - 17;"
 STORE += "\n    if (row < M && col < N) C[row * N + col] = got * zero;\n}\n"

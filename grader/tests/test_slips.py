@@ -55,6 +55,7 @@ def test_a_slip_is_found_with_its_line(
         WHOLE,
         WHOLE.replace(CONFIG, "LAUNCH_CONFIG(.block_x = (2, 8), .block_y = f(1, 2), .tile_m = 8);"),
         "#define LAUNCH_CONFIG(x)\nLAUNCH_CONFIG(.y = 1)",
+        WHOLE.replace("8);", "8;\n}\n") + "{",
         KERNEL,
         WHOLE.replace("if (A) {", "#if X\n if (A) {\n#else\n {\n#endif\n"),
         WHOLE.replace("if (A)", "__shared__ struct { int a = 1; } s[N == 2]; if (A)"),

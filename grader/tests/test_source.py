@@ -135,9 +135,17 @@ def test_ordinary_conditions_and_lines_are_fine(text: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "text", ['#line 1 "stdio.h"', '# 1 "stdio.h" 3', "#line NUMBER", '#\\\nline 3 "x"']
+    "text",
+    [
+        '#line 1 "stdio.h"',
+        '# 1 "stdio.h" 3',
+        "#line NUMBER",
+        '#\\\nline 3 "x"',
+        "#line 2147483647",
+        "#line 99999999999",
+    ],
 )
-def test_lines_that_claim_another_file_are_refused(text: str) -> None:
+def test_lines_that_claim_another_place_are_refused(text: str) -> None:
     assert found(text) == [(1, "forbidden_line")]
 
 

@@ -16,14 +16,14 @@ from grader.finding import GraderFault
 from grader.problems.matmul import Shape
 from grader.proof.speed import __main__ as proof
 from grader.proof.speed import gradings
-from grader.proof.speed.contestants import calibration_of, contestants, timed_exercises
+from grader.proof.speed.claims import calibration_of, claims
 from grader.proof.speed.dial import around_minimum, dialled, find_delay
 from grader.proof.speed.repetition import Again, Repeated, answer_of, repeat, table
 from grader.tests import fake_stopwatch as noises
 from grader.tests.fake_stopwatch import FakeStopwatch, TimedDevice, untimed
 from grader.tests.test_calibration import ABOUT, calibrated, speedups
 from grader.timing import command, kernels
-from grader.timing.kernels import Role
+from grader.timing.kernels import KernelRole, timed_exercises
 
 NVCC = shutil.which("nvcc")
 
@@ -42,7 +42,7 @@ def again_on(device: TimedDevice, folder: Path) -> Again:
 
 def test_each_exercise_has_its_reference_and_the_next_worse_kernel(folder: Path) -> None:
     device = speedups({})
-    found = contestants(calibration_of(again_on(device, folder)(0)), timed_exercises())
+    found = claims(calibration_of(again_on(device, folder)(0)), timed_exercises())
     assert [(one.kernel.name, one.quarters) for one in found] == [
         ("solution, T=32", 4),
         ("naive, 32x8 threads", 0),
@@ -55,7 +55,7 @@ def test_each_exercise_has_its_reference_and_the_next_worse_kernel(folder: Path)
 
 def test_repetitions_on_a_quiet_gpu_all_agree(folder: Path) -> None:
     again = again_on(speedups({}), folder)
-    found = contestants(calibration_of(again(0)), timed_exercises())
+    found = claims(calibration_of(again(0)), timed_exercises())
     for one in found[:2]:
         row = repeat(again, one, 10)
         assert row.right
@@ -71,7 +71,7 @@ def test_an_answer_that_differs_once_is_told() -> None:
 
 def test_beside_other_work_the_answer_is_inconclusive(folder: Path) -> None:
     again = again_on(speedups({}, noises.shared), folder)
-    first = contestants(calibration_of(again(0)), timed_exercises())[0]
+    first = claims(calibration_of(again(0)), timed_exercises())[0]
     built = again(0).device.build(first.kernel.exercise, first.kernel.submission)
     assert answer_of(again(1), built)[0] == "inconclusive"
 
@@ -125,10 +125,10 @@ def test_every_solution_can_be_slowed_down(exercise: str, tmp_path: Path) -> Non
     assert done.returncode == 0, done.stderr
 
 
-def reference(exercise: str) -> kernels.Kernel:
+def reference(exercise: str) -> kernels.CalibrationKernel:
     known = kernels.load(timed_exercises())
     return next(
-        one for one in known if one.exercise.name == exercise and one.role is Role.REFERENCE
+        one for one in known if one.exercise.name == exercise and one.role is KernelRole.REFERENCE
     )
 
 

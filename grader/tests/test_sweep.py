@@ -25,7 +25,14 @@ from grader.problems.matmul import Shape
 from grader.submission import Submission
 from grader.sweep import table
 from grader.sweep.constants import blanked, constants, launch_config, override, tile_constants
-from grader.sweep.measurement import Row, best, common_shape, measure, memory_cycles, name
+from grader.sweep.measurement import (
+    MeasuredVariant,
+    best,
+    common_shape,
+    measure,
+    memory_cycles,
+    name,
+)
 from grader.sweep.variants import (
     MOST,
     Variant,
@@ -194,6 +201,11 @@ def test_a_loop_that_calls_a_function_of_the_file_is_no_inner_loop() -> None:
     assert unrolled(text, "on").count("_Pragma") == 1
 
 
+def test_what_stands_in_literals_and_comments_makes_no_outer_loop() -> None:
+    text = 'void f() { for (;;) { puts("for (;;)"); /* for */ y(2); } for (;;) { { } z(); } }\n'
+    assert unrolled(text, "on").count("_Pragma") == 2
+
+
 @pytest.mark.skipif(toolchain.find_nvcc() is None, reason="needs nvcc")
 def test_nvcc_obeys_the_pragmas(tmp_path: Path) -> None:
     file = solution(find(SOLUTIONS, "tiled"))
@@ -235,12 +247,16 @@ def tried(
     return replace(entry, submission=file), variants(file, values, unrolling)
 
 
-def swept(machine: Machine, values: dict[str, tuple[int, ...]], **more: Any) -> tuple[Row, ...]:
+def swept(
+    machine: Machine, values: dict[str, tuple[int, ...]], **more: Any
+) -> tuple[MeasuredVariant, ...]:
     entry, found = tried(values, **more)
     return measure(entry, found, machine, Shape(2048, 2048, 2048), 1, silent)
 
 
-def shown(rows: tuple[Row, ...], timed: bool, plain: bool = True, width: int = 120) -> str:
+def shown(
+    rows: tuple[MeasuredVariant, ...], timed: bool, plain: bool = True, width: int = 120
+) -> str:
     screen = Console(width=width, record=True, file=io.StringIO())
     found = table.Sweep("starter/02_tiled.cu", Shape(2048, 2048, 2048), rows, timed, timed)
     table.print_sweep(found, screen, plain)

@@ -18,7 +18,7 @@ from grader.timing.measurement import PAUSES_S, cublas_seconds
 from grader.timing.rule import StoppingRule
 from grader.timing.sample import Contestant, Sample
 from grader.timing.session import Session
-from grader.timing.shapes import Kind, largest, shape_of
+from grader.timing.shapes import ShapeKind, largest, shape_of
 from grader.timing.statistics import jitter, median_interval
 from grader.verdict import Verdict
 
@@ -282,7 +282,7 @@ def test_cublas_is_timed_where_it_is_there() -> None:
 
 
 def test_the_ragged_shape_has_three_sizes_and_no_multiple_of_four() -> None:
-    ragged = shape_of(Kind.RAGGED, 4096)
+    ragged = shape_of(ShapeKind.RAGGED, 4096)
     assert ragged == Shape(4095, 4097, 4093)
     assert len(set(ragged)) == 3
     assert all(size % 4 for size in ragged)

@@ -487,7 +487,7 @@ def test_only_the_four_files_are_taken_and_changed_files_are_told_to_the_student
 
 def test_a_class_is_collected_where_the_token_is(workspace: Path, tools: Path) -> None:
     repository = workspace / "autograder"
-    put(repository, {"roster.csv": b"student,source\nada,in/ada\nbob,in/bob\n"})
+    put(repository, {"roster.csv": b"student,source\nada,in/ada\nbob,in/bob\n-cy,\n"})
     shutil.copytree(workspace / "submission", repository / "in" / "ada")
     values = {
         "inputs.roster || 'roster.csv'": "roster.csv",
@@ -496,7 +496,11 @@ def test_a_class_is_collected_where_the_token_is(workspace: Path, tools: Path) -
     }
     job = runner.run(runner.load(WORKFLOWS / "class.yml"), "collect", repository, tools, values)
     assert job.succeeded, job.steps[-1].log
-    assert job.step("Collect").log.splitlines() == ["1 nothing handed in", "1 taken"]
+    total, *refused = job.step("Collect").log.splitlines()
+    assert total == "3 students. nothing handed in: 1, taken: 1."
+    assert [line.partition(" (line 4: ")[0] for line in refused] == [
+        "  -cy: the roster's line cannot be used"
+    ]
     (ada,) = (repository / "class" / "students").glob("ada-*")
     assert len(list((ada / "submission").iterdir())) == len(GRADED)
 

@@ -16,7 +16,7 @@ from grader import settings
 from grader.exercise import PROJECT
 from grader.finding import GraderFault
 from grader.problems.matmul import Shape
-from grader.timing.shapes import Kind
+from grader.timing.shapes import ShapeKind
 
 FOLDER = PROJECT / "exercises" / "calibration"
 FORMAT = "matmul-calibration/v1"
@@ -54,20 +54,20 @@ class Thresholds:
 
 
 @dataclass(frozen=True)
-class Step:
+class ExerciseThresholds:
     """One exercise on this GPU. `thresholds` lacks a kind of shape that shows no gap; where the
     square shows none, the points of `fast` count for `efficient`."""
 
     size: int
-    thresholds: Mapping[Kind, Thresholds]
+    thresholds: Mapping[ShapeKind, Thresholds]
 
     @property
     def moved(self) -> bool:
-        return Kind.SQUARE not in self.thresholds
+        return ShapeKind.SQUARE not in self.thresholds
 
 
 @dataclass(frozen=True)
-class Measured:
+class MeasuredKernel:
     """A kernel that the calibration measured at one shape; `role` is that of kernels.toml."""
 
     exercise: str
@@ -85,9 +85,9 @@ class Calibration:
     path: Path
     sha256: str
     about: Mapping[str, str]  # measured (a date), driver, cuda, nvcc, pycuda
-    steps: Mapping[str, Step]
+    exercises: Mapping[str, ExerciseThresholds]
     baseline_s: Mapping[Shape, float]
-    evidence: tuple[Measured, ...] = ()
+    evidence: tuple[MeasuredKernel, ...] = ()
 
     def expected_s(self, shape: Shape) -> float:
         """The baseline's time, scaled from the nearest shape that was measured; 0: none was."""
@@ -121,22 +121,24 @@ def load(path: Path) -> Calibration:
         path=path,
         sha256=hashlib.sha256(path.read_bytes()).hexdigest(),
         about=MappingProxyType({key: top.text(key) for key in _ABOUT}),
-        steps=MappingProxyType({key: _step(exercises.table(key)) for key in exercises.entries}),
+        exercises=MappingProxyType(
+            {key: _exercise(exercises.table(key)) for key in exercises.entries}
+        ),
         baseline_s=_baseline(top.table("baseline_seconds")),
-        evidence=tuple(_measured(row) for row in _rows(top)),
+        evidence=tuple(_measured(row) for row in top.tables("kernel")),
     )
 
 
-def _step(table: settings.Table) -> Step:
-    table.only(("size", "points", *Kind))
+def _exercise(table: settings.Table) -> ExerciseThresholds:
+    table.only(("size", "points", *ShapeKind))
     size = table.count("size", 1)
-    found = {kind: _thresholds(table.table(kind)) for kind in Kind if kind in table.entries}
+    found = {kind: _thresholds(table.table(kind)) for kind in ShapeKind if kind in table.entries}
     counted = table.choice("points", _GRADED_CHECKS)
-    if (counted == "fast") != (Kind.SQUARE in found):
+    if (counted == "fast") != (ShapeKind.SQUARE in found):
         raise table.fault(
             "points", 'must be "fast" where [.square] has thresholds, "efficient" where not.'
         )
-    return Step(size, MappingProxyType(found))
+    return ExerciseThresholds(size, MappingProxyType(found))
 
 
 def _thresholds(table: settings.Table) -> Thresholds:
@@ -152,9 +154,9 @@ def _baseline(table: settings.Table) -> Mapping[Shape, float]:
     return MappingProxyType(found)
 
 
-def _measured(row: settings.Table) -> Measured:
+def _measured(row: settings.Table) -> MeasuredKernel:
     row.only(_KERNEL_KEYS)
-    return Measured(
+    return MeasuredKernel(
         row.text("exercise"),
         row.text("name"),
         row.text("role"),
@@ -168,10 +170,3 @@ def _shape(table: settings.Table, key: str, text: str) -> Shape:
         return Shape.parse(text)
     except ValueError as fault:
         raise table.fault(key, f"is no shape: {fault}.") from None
-
-
-def _rows(top: settings.Table) -> list[settings.Table]:
-    rows = top.entries.get("kernel", [])
-    if not isinstance(rows, list) or not all(isinstance(row, dict) for row in rows):
-        raise top.fault("kernel", "must be tables, [[kernel]].")
-    return [settings.Table(top.path, row, CalibrationError, "kernel.") for row in rows]

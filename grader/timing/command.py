@@ -5,40 +5,32 @@ from __future__ import annotations
 import argparse
 import importlib.metadata
 import secrets
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import closing, suppress
 from datetime import UTC, datetime
 from pathlib import Path
 
 from grader import course
 from grader.atomic import write_text
-from grader.checks.devices import choose, open_device
-from grader.exercise import PROJECT, Exercise, load_all
-from grader.finding import NOT_YOURS, GraderFault
+from grader.checks.devices import choose, open_gpu
+from grader.exercise import PROJECT, Exercise
 from grader.machine_fault import unwritable
 from grader.settings import shown
 from grader.timing import calibration, kernels
-from grader.timing.device import TimingDevice
 from grader.timing.evidence import ExerciseEvidence
-from grader.timing.kernels import Kernel, Role
+from grader.timing.kernels import CalibrationKernel, KernelRole, timed_exercises
 from grader.timing.options import PAIRS
 from grader.timing.rounds import Calibrator, check_steady
 from grader.timing.table import evidence_lines
 from grader.timing.writing import compose
 
-Tell = Callable[[str], None]
-
 
 def main(options: argparse.Namespace) -> int:
     """0 when a calibration was written; every reason not to is a GraderFault."""
-    exercises = tuple(one for one in load_all(PROJECT) if one.speed_sizes)
+    exercises = timed_exercises()
     measured = kernels.load(exercises)
     choose("gpu")  # raises where there is none
-    device = open_device("gpu", course.load(PROJECT).target, print)
-    with closing(device):
-        if not isinstance(device, TimingDevice):
-            device.describe()  # says why it could not be opened
-            raise GraderFault(f"This device has no stopwatch. {NOT_YOURS} Next: make doctor")
+    with closing(open_gpu(course.load(PROJECT).target, print)) as device:
         about = describe(device.describe())
         print(f"Calibrating {about['gpu']}, driver {about['driver']} ...")
         calibrator = Calibrator(device, secrets.randbits(48), options.rounds, PAIRS, _tell)
@@ -56,7 +48,7 @@ def main(options: argparse.Namespace) -> int:
 def calibrate(
     calibrator: Calibrator,
     exercises: Sequence[Exercise],
-    measured: Sequence[Kernel],
+    measured: Sequence[CalibrationKernel],
     sizes: Sequence[int] | None,
 ) -> tuple[ExerciseEvidence, ...]:
     """The evidence for each exercise, all kernels of one before the next. Told before anything is
@@ -65,7 +57,7 @@ def calibrate(
     for exercise in exercises:
         own = [kernel for kernel in measured if kernel.exercise is exercise]
         builds = calibrator.builds(own)
-        reference = next(build for one, build in builds.items() if one.role is Role.REFERENCE)
+        reference = next(build for one, build in builds.items() if one.role is KernelRole.REFERENCE)
         usable = calibrator.sizes(reference, sizes or exercise.speed_sizes)
         listed = ", ".join(map(str, usable))
         calibrator.tell(f"{exercise.name}: {len(own)} kernels at {listed}")

@@ -24,7 +24,7 @@ CLEAR = 0.02
 
 
 @dataclass(frozen=True)
-class Measured:
+class Speedups:
     """Speed-ups of all kernels at one shape, and the slowest rounds of the honest ones of another
     make, which should not come away with nothing."""
 
@@ -33,7 +33,7 @@ class Measured:
 
 
 def derive(
-    reference: float, next_worse: float, measured: Measured = Measured()
+    reference: float, next_worse: float, measured: Speedups = Speedups()
 ) -> Thresholds | None:
     """None without a gap. `reference` is the slowest round of the reference solution, `next_worse`
     the fastest round of the fastest kernel that lacks what the exercise teaches."""
@@ -45,7 +45,7 @@ def derive(
 
 
 def carry_over(
-    known: Thresholds, reference: float, elsewhere: float, measured: Measured = Measured()
+    known: Thresholds, reference: float, elsewhere: float, measured: Speedups = Speedups()
 ) -> Thresholds:
     """The same shares of the reference at another kind of shape, where it reaches `elsewhere`.
 
@@ -56,7 +56,7 @@ def carry_over(
     return _clearest(minima, elsewhere, measured)
 
 
-def _clearest(minima: Sequence[float], reference: float, measured: Measured) -> Thresholds:
+def _clearest(minima: Sequence[float], reference: float, measured: Speedups) -> Thresholds:
     """Of the pairs that keep clear of every kernel the first that leaves the fewest honest ones
     with nothing. If none keeps clear, the one that keeps furthest away."""
 

@@ -8,9 +8,9 @@ from dataclasses import dataclass
 
 from grader.problems.matmul import Shape
 from grader.timing.calibration import Thresholds
-from grader.timing.derivation import Measured, carry_over, derive
-from grader.timing.kernels import Kernel, Role
-from grader.timing.shapes import Kind, shape_of
+from grader.timing.derivation import Speedups, carry_over, derive
+from grader.timing.kernels import CalibrationKernel, KernelRole
+from grader.timing.shapes import ShapeKind, shape_of
 
 
 def spread(values: Sequence[float]) -> float:
@@ -19,11 +19,11 @@ def spread(values: Sequence[float]) -> float:
 
 
 @dataclass(frozen=True)
-class Row:
+class KernelEvidence:
     """One kernel at one shape. `rounds` are medians over the pairs of a round, `seconds` and
     `baseline_s` medians over the rounds."""
 
-    kernel: Kernel
+    kernel: CalibrationKernel
     shape: Shape
     rounds: tuple[float, ...]
     seconds: float
@@ -43,8 +43,8 @@ class Row:
 class Gap:
     """Between the reference and the fastest kernel that lacks what the exercise teaches."""
 
-    reference: Row
-    next_worse: Row
+    reference: KernelEvidence
+    next_worse: KernelEvidence
 
     @property
     def width(self) -> float:
@@ -58,9 +58,9 @@ class ExerciseEvidence:
 
     name: str
     size: int
-    rows: tuple[Row, ...]
+    rows: tuple[KernelEvidence, ...]
 
-    def at(self, shape: Shape) -> tuple[Row, ...]:
+    def at(self, shape: Shape) -> tuple[KernelEvidence, ...]:
         """The rows of a shape, fastest kernel first."""
         found = [row for row in self.rows if row.shape == shape]
         return tuple(sorted(found, key=lambda row: -row.speedup))
@@ -68,30 +68,30 @@ class ExerciseEvidence:
     @property
     def gap(self) -> Gap:
         """At the square, which decides whether speed tells kernels apart."""
-        rows = self._graded(Kind.SQUARE)
-        slower = [row for row in rows if row.kernel.role is Role.SLOWER]
-        return Gap(self.reference(Kind.SQUARE), max(slower, key=lambda row: max(row.rounds)))
+        rows = self._graded(ShapeKind.SQUARE)
+        slower = [row for row in rows if row.kernel.role is KernelRole.SLOWER]
+        return Gap(self.reference(ShapeKind.SQUARE), max(slower, key=lambda row: max(row.rounds)))
 
-    def reference(self, kind: Kind) -> Row:
+    def reference(self, kind: ShapeKind) -> KernelEvidence:
         """The solution at the graded shape of this kind."""
-        return next(row for row in self._graded(kind) if row.kernel.role is Role.REFERENCE)
+        return next(row for row in self._graded(kind) if row.kernel.role is KernelRole.REFERENCE)
 
     @property
-    def thresholds(self) -> Mapping[Kind, Thresholds]:
+    def thresholds(self) -> Mapping[ShapeKind, Thresholds]:
         """Of both kinds of shape; none where the square shows no gap."""
         gap = self.gap
         best, worse = min(gap.reference.rounds), max(gap.next_worse.rounds)
-        square = derive(best, worse, self._measured(Kind.SQUARE))
+        square = derive(best, worse, self._measured(ShapeKind.SQUARE))
         if square is None:
             return {}
-        elsewhere = min(self.reference(Kind.RAGGED).rounds)
-        ragged = carry_over(square, best, elsewhere, self._measured(Kind.RAGGED))
-        return {Kind.SQUARE: square, Kind.RAGGED: ragged}
+        elsewhere = min(self.reference(ShapeKind.RAGGED).rounds)
+        ragged = carry_over(square, best, elsewhere, self._measured(ShapeKind.RAGGED))
+        return {ShapeKind.SQUARE: square, ShapeKind.RAGGED: ragged}
 
-    def _graded(self, kind: Kind) -> tuple[Row, ...]:
+    def _graded(self, kind: ShapeKind) -> tuple[KernelEvidence, ...]:
         return self.at(shape_of(kind, self.size))
 
-    def _measured(self, kind: Kind) -> Measured:
+    def _measured(self, kind: ShapeKind) -> Speedups:
         rows = self._graded(kind)
-        honest = (min(row.rounds) for row in rows if row.kernel.role is Role.OTHER)
-        return Measured(tuple(row.speedup for row in rows), tuple(honest))
+        honest = (min(row.rounds) for row in rows if row.kernel.role is KernelRole.OTHER)
+        return Speedups(tuple(row.speedup for row in rows), tuple(honest))

@@ -2,24 +2,22 @@
 
 from __future__ import annotations
 
-import hashlib
 from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
 
-from grader import settings
-from grader.exercise import PROJECT, Exercise
+from grader import kernel_table, settings
+from grader.device import Build, Device
+from grader.exercise import PROJECT, Exercise, load_all
 from grader.finding import GraderFault
-from grader.submission import Submission, read
+from grader.kernel_table import KernelTableError
+from grader.messages import say
+from grader.submission import Submission
 
 TABLE = PROJECT / "exercises" / "calibration" / "kernels" / "kernels.toml"
 
 
-class KernelTableError(GraderFault):
-    """kernels.toml is wrong or not there; the text names the kernel and the key."""
-
-
-class Role(StrEnum):
+class KernelRole(StrEnum):
     """What a kernel says about the threshold. SLOWER lacks what its exercise teaches; OTHER is an
     honest answer of another make, measured to see what it would earn."""
 
@@ -29,16 +27,20 @@ class Role(StrEnum):
 
 
 @dataclass(frozen=True, eq=False)
-class Kernel:
+class CalibrationKernel:
     """One row of the table; a key by what it is, not by what it holds."""
 
     exercise: Exercise
     name: str
-    role: Role
+    role: KernelRole
     submission: Submission
 
 
-def load(exercises: tuple[Exercise, ...], table: Path = TABLE) -> tuple[Kernel, ...]:
+def timed_exercises() -> tuple[Exercise, ...]:
+    return tuple(one for one in load_all(PROJECT) if one.speed_sizes)
+
+
+def load(exercises: tuple[Exercise, ...], table: Path = TABLE) -> tuple[CalibrationKernel, ...]:
     """The kernels of these exercises, in the table's order. Raises KernelTableError."""
     if not table.exists():
         raise KernelTableError(
@@ -46,44 +48,36 @@ def load(exercises: tuple[Exercise, ...], table: Path = TABLE) -> tuple[Kernel, 
             "calibration measures them. Next: make calibrate in the teacher's copy, then copy "
             "exercises/calibration/*.toml"
         )
-    top = settings.read(table, KernelTableError)
-    top.only(("kernel",))
     wanted = {exercise.name: exercise for exercise in exercises}
-    rows = [
-        settings.Table(table, row, KernelTableError, f'kernel "{row.get("name", "")}": ')
-        for row in top.entries.get("kernel", [])
-    ]
-    kernels = tuple(_kernel(row, wanted) for row in rows if row.text("exercise") in wanted)
+    kernels = tuple(
+        _kernel(row, wanted[row.text("exercise")])
+        for row in kernel_table.rows(table, "role")
+        if row.text("exercise") in wanted
+    )
     for exercise in exercises:
         _one_reference(kernels, exercise, table)
     return kernels
 
 
-def _kernel(row: settings.Table, exercises: dict[str, Exercise]) -> Kernel:
-    row.only(("exercise", "name", "role", "file", "edits"))
-    exercise = exercises[row.text("exercise")]
-    path = PROJECT / row.text("file")
-    whole = read(path, exercise, path.parent)
-    text = whole.text
-    for old, new in row.entries.get("edits", ()):
-        text = edited(row, text, old, new)
-    sha256 = hashlib.sha256(text.encode()).hexdigest()
-    submission = Submission(whole.name, path, text, sha256)
-    return Kernel(exercise, row.text("name"), Role(row.choice("role", list(Role))), submission)
+def build_kernel(device: Device, kernel: CalibrationKernel) -> Build:
+    """The kernel compiled; raises GraderFault where it cannot be launched."""
+    built = device.build(kernel.exercise, kernel.submission)
+    if built.artifact is None:
+        why = built.unsupported or say(built.findings[0])
+        raise GraderFault(f"{kernel.exercise.name}, {kernel.name}: cannot be used: {why}")
+    return built
 
 
-def edited(row: settings.Table, text: str, old: str, new: str) -> str:
-    """The text with `old` replaced, which must be in it exactly once."""
-    if text.count(old) != 1:
-        raise row.fault(
-            "edits", f"wants to replace {old!r}, which is there {text.count(old)} times."
-        )
-    return text.replace(old, new)
+def _kernel(row: settings.Table, exercise: Exercise) -> CalibrationKernel:
+    role = KernelRole(row.choice("role", list(KernelRole)))
+    return CalibrationKernel(
+        exercise, row.text("name"), role, kernel_table.submission(row, exercise)
+    )
 
 
-def _one_reference(kernels: tuple[Kernel, ...], exercise: Exercise, table: Path) -> None:
+def _one_reference(kernels: tuple[CalibrationKernel, ...], exercise: Exercise, table: Path) -> None:
     roles = [kernel.role for kernel in kernels if kernel.exercise is exercise]
-    if roles.count(Role.REFERENCE) != 1 or Role.SLOWER not in roles:
+    if roles.count(KernelRole.REFERENCE) != 1 or KernelRole.SLOWER not in roles:
         raise KernelTableError(
             f'{settings.shown(table)}: {exercise.name} needs one kernel with role "reference" and '
             'at least one with role "slower".'

@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
 from dataclasses import dataclass
+from functools import partial
 
 from grader.device import Build
 from grader.finding import GraderFault, KernelFault
@@ -14,12 +15,12 @@ from grader.messages import say
 from grader.problems.matmul import Shape
 from grader.timing import quiet
 from grader.timing.device import TimingDevice
-from grader.timing.evidence import ExerciseEvidence, Row, spread
-from grader.timing.kernels import Kernel, Role
+from grader.timing.evidence import ExerciseEvidence, KernelEvidence, spread
+from grader.timing.kernels import CalibrationKernel, KernelRole, build_kernel
 from grader.timing.measurement import warm_up
 from grader.timing.sample import Contestant
 from grader.timing.session import Pair, Session
-from grader.timing.shapes import LONGEST_BASELINE_S, Kind, shape_of
+from grader.timing.shapes import LONGEST_BASELINE_S, ShapeKind, shape_of
 
 _COMPILERS = 8  # at once
 # A desktop that draws, a process that ends: a round is taken again, not a whole calibration.
@@ -58,23 +59,18 @@ class Calibrator:
     pairs: int
     tell: Callable[[str], None]
 
-    def builds(self, kernels: Sequence[Kernel]) -> Mapping[Kernel, Build]:
+    def builds(self, kernels: Sequence[CalibrationKernel]) -> Mapping[CalibrationKernel, Build]:
         """Compile every kernel; raises GraderFault for one that cannot be launched here."""
         self.device.describe()  # finds compiler and GPU, once for all
         with ThreadPoolExecutor(_COMPILERS) as pool:
-            made = pool.map(lambda one: self.device.build(one.exercise, one.submission), kernels)
-            built = dict(zip(kernels, made, strict=True))
-        for kernel, build in built.items():
-            if build.artifact is None:
-                why = build.unsupported or say(build.findings[0])
-                raise GraderFault(f"{kernel.exercise.name}, {kernel.name}: cannot be used: {why}")
-        return built
+            made = pool.map(partial(build_kernel, self.device), kernels)
+            return dict(zip(kernels, made, strict=True))
 
     def sizes(self, build: Build, sizes: Sequence[int]) -> dict[int, float]:
         """The baseline's seconds for every size that may be graded here, smallest first."""
         known: dict[int, float] = {}
         for size in sizes:
-            shape = shape_of(Kind.SQUARE, size)
+            shape = shape_of(ShapeKind.SQUARE, size)
             smaller = max(known, default=size)
             expected_s = known.get(smaller, 0.0) * (size / smaller) ** 3
             if expected_s > LONGEST_BASELINE_S or not self.device.fits(shape):
@@ -90,12 +86,12 @@ class Calibrator:
         return known
 
     def exercise(
-        self, name: str, builds: Mapping[Kernel, Build], sizes: Sequence[int]
+        self, name: str, builds: Mapping[CalibrationKernel, Build], sizes: Sequence[int]
     ) -> ExerciseEvidence:
         """All kernels of one exercise at these sizes and at the largest one's ragged neighbour."""
-        shapes = [shape_of(Kind.SQUARE, size) for size in sizes]
-        shapes.append(shape_of(Kind.RAGGED, sizes[-1]))
-        taken: dict[tuple[Kernel, Shape], list[Taken]] = {}
+        shapes = [shape_of(ShapeKind.SQUARE, size) for size in sizes]
+        shapes.append(shape_of(ShapeKind.RAGGED, sizes[-1]))
+        taken: dict[tuple[CalibrationKernel, Shape], list[Taken]] = {}
         for number in range(1, self.rounds + 1):
             for kernel, build in builds.items():
                 for shape in shapes:
@@ -107,7 +103,7 @@ class Calibrator:
                     taken.setdefault((kernel, shape), []).append(one)
             self.tell(f"{name}: round {number} of {self.rounds}")
         for kernel, shape in taken:
-            if shape in [shape_of(kind, sizes[-1]) for kind in Kind]:
+            if shape in [shape_of(kind, sizes[-1]) for kind in ShapeKind]:
                 taken[kernel, shape] = self._agreeing(builds[kernel], shape, taken[kernel, shape])
         rows = tuple(_row(kernel, shape, found) for (kernel, shape), found in taken.items())
         return ExerciseEvidence(name, sizes[-1], rows)
@@ -159,17 +155,17 @@ def _why_not_quiet(pairs: Sequence[Pair]) -> str:
 def check_steady(evidence: ExerciseEvidence) -> None:
     """Raises NotQuiet where the rounds of a kernel that decides about the thresholds disagree at a
     graded shape. A kernel of another make may be unsteady by nature."""
-    for kind in Kind:
+    for kind in ShapeKind:
         for row in evidence.at(shape_of(kind, evidence.size)):
-            if row.spread > STEADY and row.kernel.role is not Role.OTHER:
+            if row.spread > STEADY and row.kernel.role is not KernelRole.OTHER:
                 raise NotQuiet(
                     f"rounds of {evidence.name}, {row.kernel.name}, {row.shape} differ by "
                     f"{100 * row.spread:.1f} %"
                 )
 
 
-def _row(kernel: Kernel, shape: Shape, taken: Sequence[Taken]) -> Row:
-    return Row(
+def _row(kernel: CalibrationKernel, shape: Shape, taken: Sequence[Taken]) -> KernelEvidence:
+    return KernelEvidence(
         kernel,
         shape,
         tuple(one.speedup for one in taken),

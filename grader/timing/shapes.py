@@ -11,16 +11,16 @@ from grader.problems.matmul import Shape
 LONGEST_BASELINE_S = 0.1
 
 
-class Kind(StrEnum):
+class ShapeKind(StrEnum):
     """Which of the two shapes."""
 
     SQUARE = "square"
     RAGGED = "ragged"
 
 
-def shape_of(kind: Kind, size: int) -> Shape:
+def shape_of(kind: ShapeKind, size: int) -> Shape:
     """The ragged one is no multiple of 2 along K, of 4 nowhere, and has three different sizes."""
-    if kind is Kind.SQUARE:
+    if kind is ShapeKind.SQUARE:
         return Shape(size, size, size)
     return Shape(size - 1, size + 1, size - 3)
 

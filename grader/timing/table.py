@@ -7,15 +7,15 @@ from collections.abc import Iterator
 from grader.problems.matmul import Shape
 from grader.timing.derivation import LEAST_GAP
 from grader.timing.evidence import ExerciseEvidence
-from grader.timing.kernels import Role
-from grader.timing.shapes import Kind, shape_of
+from grader.timing.kernels import KernelRole
+from grader.timing.shapes import ShapeKind, shape_of
 
 _EARNS = ("nothing", "1 quarter", "2 quarters", "3 quarters", "all points")
 
 
 def evidence_lines(evidence: ExerciseEvidence) -> Iterator[str]:
     """A table of kernels at the graded square, fastest first, with the other shapes beside it."""
-    square = shape_of(Kind.SQUARE, evidence.size)
+    square = shape_of(ShapeKind.SQUARE, evidence.size)
     shapes = list(dict.fromkeys(row.shape for row in evidence.rows))
     wide = max(len(row.kernel.name) for row in evidence.rows)
     yield ""
@@ -40,15 +40,15 @@ def _rounds(evidence: ExerciseEvidence) -> int:
 
 
 def _graded(evidence: ExerciseEvidence) -> list[Shape]:
-    return [shape_of(kind, evidence.size) for kind in Kind]
+    return [shape_of(kind, evidence.size) for kind in ShapeKind]
 
 
-def _earns(evidence: ExerciseEvidence, speedup: float, role: Role) -> str:
+def _earns(evidence: ExerciseEvidence, speedup: float, role: KernelRole) -> str:
     """At the graded square; a word of warning where that is not what the role says."""
-    if Kind.SQUARE not in evidence.thresholds:
+    if ShapeKind.SQUARE not in evidence.thresholds:
         return "-"
-    quarters = evidence.thresholds[Kind.SQUARE].quarters(speedup)
-    odd = role is Role.OTHER and quarters == 0
+    quarters = evidence.thresholds[ShapeKind.SQUARE].quarters(speedup)
+    odd = role is KernelRole.OTHER and quarters == 0
     return _EARNS[quarters] + (" (honest, but too slow here)" if odd else "")
 
 
@@ -64,7 +64,9 @@ def _gap_lines(evidence: ExerciseEvidence) -> Iterator[str]:
     for kind, found in evidence.thresholds.items():
         best = min(evidence.reference(kind).rounds)
         above = (
-            f"{found.minimum / low - 1:.1%} above the next-worse, " if kind is Kind.SQUARE else ""
+            f"{found.minimum / low - 1:.1%} above the next-worse, "
+            if kind is ShapeKind.SQUARE
+            else ""
         )
         yield (
             f"    {kind}: minimum {found.minimum:.3f}, {above}"

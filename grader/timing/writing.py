@@ -8,8 +8,8 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from grader.timing.calibration import FORMAT
 from grader.timing.derivation import CLEAR, FULL_OF_REFERENCE, LEAST_GAP
-from grader.timing.evidence import ExerciseEvidence, Row
-from grader.timing.shapes import Kind
+from grader.timing.evidence import ExerciseEvidence, KernelEvidence
+from grader.timing.shapes import ShapeKind
 
 _HEAD = f"""\
 # Which speed-up earns points on this GPU model. Written by `make calibrate`; it may be edited.
@@ -78,14 +78,14 @@ def _reason(evidence: ExerciseEvidence) -> Iterator[str]:
     worse, best = max(gap.next_worse.rounds), min(gap.reference.rounds)
     yield f"# square: next-worse {worse:.3f} ({gap.next_worse.kernel.name}),"
     yield f"# reference {best:.3f} ({gap.reference.kernel.name}): a gap of {gap.width:.3f}."
-    if Kind.SQUARE in evidence.thresholds:
-        above = evidence.thresholds[Kind.SQUARE].minimum / worse - 1
+    if ShapeKind.SQUARE in evidence.thresholds:
+        above = evidence.thresholds[ShapeKind.SQUARE].minimum / worse - 1
         yield f"# `minimum` is {above:.1%} above the next-worse."
     else:
         yield "# No gap: speed is measured and shown, and decides nothing."
 
 
-def _row(row: Row) -> Iterator[str]:
+def _row(row: KernelEvidence) -> Iterator[str]:
     yield ""
     yield "[[kernel]]"
     yield f"exercise = {_text(row.kernel.exercise.name)}"

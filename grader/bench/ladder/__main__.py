@@ -12,9 +12,9 @@ from rich import box
 from rich.console import Console
 from rich.table import Table
 
-from grader.bench.clock import Clock, LeftOut, Timed
+from grader.bench.clock import Clock, LeftOut, ShapeTimes
 from grader.bench.ladder.rungs import RUNGS, Rung, submission
-from grader.bench.progress import Step, steps
+from grader.bench.progress import Step, silent, steps
 from grader.bench.subject import open_machine
 from grader.checks.plan import PRACTICE_SEED
 from grader.commands import parse_shape
@@ -34,7 +34,7 @@ class Climb:
     """A rung and its times at one shape."""
 
     rung: Rung
-    timed: Timed
+    timed: ShapeTimes
 
 
 def climb(
@@ -47,7 +47,7 @@ def climb(
         build = device.build(exercise, file)
         if build.config is None:
             raise GraderFault(f"{rung.path} does not build. Next: make doctor")
-        for row in Clock(device, build, PRACTICE_SEED).rows((shape,), lambda text: None):
+        for row in Clock(device, build, PRACTICE_SEED).rows((shape,), silent):
             if isinstance(row, LeftOut):
                 raise GraderFault(f"{shape}: {row.reason}. Next: --shape with a smaller one")
             yield Climb(rung, row)

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from grader.exercise import PROJECT, Exercise, find
 from grader.finding import GraderFault
-from grader.submission import Submission, read
+from grader.kernel_table import edited
+from grader.submission import Submission
 
 _HERE = Path(__file__).resolve().parent
 _EXERCISES = PROJECT / "exercises"
@@ -27,8 +27,7 @@ _UNROLLED = (("#pragma unroll 1" + _INNER_LOOP, "#pragma unroll" + _INNER_LOOP),
 
 @dataclass(frozen=True)
 class Rung:
-    """One kernel. `edits` are pairs of a text that is in the file exactly once, and its
-    replacement."""
+    """One kernel; `edits` are those of a table of kernels."""
 
     name: str
     change: str  # against the rung before
@@ -90,14 +89,9 @@ RUNGS = (
 def submission(rung: Rung, exercises: Sequence[Exercise]) -> tuple[Exercise, Submission]:
     """The kernel as a file of its exercise. Raises GraderFault where an edit does not fit."""
     exercise = find(exercises, rung.exercise)
-    whole = read(rung.path, exercise, rung.path.parent)
-    text = whole.text
-    for old, new in rung.edits:
-        if text.count(old) != 1:
-            raise GraderFault(
-                f'{rung.path}: the rung "{rung.name}" replaces {old!r}, which is there '
-                f"{text.count(old)} times. Next: mend grader/bench/ladder/rungs.py"
-            )
-        text = text.replace(old, new)
-    sha256 = hashlib.sha256(text.encode()).hexdigest()
-    return exercise, Submission(whole.name, rung.path, text, sha256)
+    try:
+        return exercise, edited(rung.path, exercise, rung.edits)
+    except ValueError as misfit:
+        raise GraderFault(
+            f'{rung.path}: the rung "{rung.name}" {misfit}. Next: mend grader/bench/ladder/rungs.py'
+        ) from None

@@ -16,18 +16,18 @@ from contextlib import closing, contextmanager
 from dataclasses import dataclass, field
 
 from grader import course
-from grader.checks.devices import choose, open_device
+from grader.checks.devices import choose, open_gpu
 from grader.exercise import PROJECT, Exercise, find
 from grader.finding import GraderFault, KernelFault
 from grader.messages import say
 from grader.proof.speed import gradings
-from grader.proof.speed.contestants import build, calibration_of, contestants, timed_exercises
+from grader.proof.speed.claims import calibration_of, claims
 from grader.proof.speed.dial import around_minimum
 from grader.proof.speed.load import busy_gpu
 from grader.proof.speed.repetition import Again, Repeated, answer_of, repeat, table
 from grader.speed import Timer
-from grader.timing.device import TimingDevice
-from grader.timing.shapes import Kind
+from grader.timing.kernels import build_kernel, timed_exercises
+from grader.timing.shapes import ShapeKind
 
 PARTS = ("repeat", "dial", "grade", "load")
 # Medians of one kernel lie within this in all repetitions.
@@ -35,7 +35,7 @@ _SPREAD = 0.01
 
 
 @dataclass
-class Report:
+class ProofReport:
     """Lines to print last, and whether all was right."""
 
     lines: list[str] = field(default_factory=list)
@@ -54,7 +54,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except GraderFault as fault:
         print(fault, file=sys.stderr)
         return 2
-    report = Report()
+    report = ProofReport()
     for part in options.parts or PARTS:
         begin = time.monotonic()
         _say(f"{part} ...")
@@ -69,10 +69,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
     return 0 if report.right else 1
 
 
-def _repeat(options: argparse.Namespace, report: Report) -> None:
+def _repeat(options: argparse.Namespace, report: ProofReport) -> None:
     with _timers() as again:
         rows = []
-        for one in contestants(calibration_of(again(0)), _exercises(options)):
+        for one in claims(calibration_of(again(0)), _exercises(options)):
             rows.append(repeat(again, one, options.times))
             _say(f"  {one.name}")
     narrow = all(row.spread <= _SPREAD for row in rows)
@@ -80,21 +80,21 @@ def _repeat(options: argparse.Namespace, report: Report) -> None:
     report.add(title, table(rows), narrow and all(row.right for row in rows))
 
 
-def _dial(options: argparse.Namespace, report: Report) -> None:
+def _dial(options: argparse.Namespace, report: ProofReport) -> None:
     rows: list[Repeated] = []
     with _timers() as again:
         found = calibration_of(again(0))
-        for one in contestants(found, _exercises(options)):
-            step = found.steps[one.kernel.exercise.name]
+        for one in claims(found, _exercises(options)):
+            own = found.exercises[one.kernel.exercise.name]
             if one.quarters:
-                minimum = step.thresholds[Kind.SQUARE].minimum
-                rows += around_minimum(again, one.kernel, step.size, minimum, options.dialled)
+                minimum = own.thresholds[ShapeKind.SQUARE].minimum
+                rows += around_minimum(again, one.kernel, own.size, minimum, options.dialled)
                 _say(f"  {one.name}")
     title = f"10 % under and over the minimum, {options.dialled} times each"
     report.add(title, table(rows), all(row.right for row in rows))
 
 
-def _grade(options: argparse.Namespace, report: Report) -> None:
+def _grade(options: argparse.Namespace, report: ProofReport) -> None:
     target = course.load(PROJECT).target
     done = []
     for _ in range(options.gradings):
@@ -104,11 +104,11 @@ def _grade(options: argparse.Namespace, report: Report) -> None:
     report.add(title, gradings.table(done), gradings.all_right(done))
 
 
-def _load(options: argparse.Namespace, report: Report) -> None:
+def _load(options: argparse.Namespace, report: ProofReport) -> None:
     lines, right = [], True
     with _timers() as again, busy_gpu():
-        for one in contestants(calibration_of(again(0)), _exercises(options)):
-            answer, speedup, _ = answer_of(again(1), build(again(1).device, one.kernel))
+        for one in claims(calibration_of(again(0)), _exercises(options)):
+            answer, speedup, _ = answer_of(again(1), build_kernel(again(1).device, one.kernel))
             good = answer in ("inconclusive", f"{one.quarters} quarters")
             right = right and good
             told = f"  {one.name}: {answer}, {speedup:.3f} times the baseline"
@@ -117,7 +117,7 @@ def _load(options: argparse.Namespace, report: Report) -> None:
     report.add("Beside a second process that uses the GPU", iter(lines), right)
 
 
-_RUN: dict[str, Callable[[argparse.Namespace, Report], None]] = {
+_RUN: dict[str, Callable[[argparse.Namespace, ProofReport], None]] = {
     "repeat": _repeat,
     "dial": _dial,
     "grade": _grade,
@@ -128,13 +128,8 @@ _RUN: dict[str, Callable[[argparse.Namespace, Report], None]] = {
 @contextmanager
 def _timers() -> Iterator[Again]:
     """A function that gives a Timer for a seed; the device is closed behind it."""
-    device = open_device("gpu", course.load(PROJECT).target, print)
-    with closing(device):
-        device.describe()  # says why it could not be opened
-        if not isinstance(device, TimingDevice):
-            raise GraderFault("This device has no stopwatch. Next: make doctor")
-        timed = device
-        yield lambda seed: Timer(timed, seed, cublas=False)
+    with closing(open_gpu(course.load(PROJECT).target, print)) as device:
+        yield lambda seed: Timer(device, seed, cublas=False)
 
 
 def _exercises(options: argparse.Namespace) -> tuple[Exercise, ...]:

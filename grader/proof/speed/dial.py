@@ -6,7 +6,6 @@ The wait is found by measuring. Then one kernel 10 % under the minimum must fail
 
 from __future__ import annotations
 
-import hashlib
 import re
 from collections.abc import Callable
 from contextlib import closing
@@ -14,14 +13,13 @@ from dataclasses import replace
 
 from grader.device import Build
 from grader.finding import GraderFault
-from grader.proof.speed.contestants import build
 from grader.proof.speed.repetition import Again, Repeated, repeat_build
 from grader.starters import plain_solution
 from grader.timing.device import TimingDevice
-from grader.timing.kernels import Kernel
+from grader.timing.kernels import CalibrationKernel, build_kernel
 from grader.timing.measurement import warm_up
 from grader.timing.session import Session
-from grader.timing.shapes import Kind, shape_of
+from grader.timing.shapes import ShapeKind, shape_of
 from grader.timing.statistics import median_interval
 
 _WAIT = """
@@ -52,14 +50,13 @@ def with_wait(text: str, kernel: str) -> str:
     return body.sub(lambda match: f"{match[0]}\n    wait_for_clocks();", text)
 
 
-def dialled(kernel: Kernel, delay: int) -> Kernel:
+def dialled(kernel: CalibrationKernel, delay: int) -> CalibrationKernel:
     """The kernel with a wait; `delay` in clocks."""
     text = f"#define DELAY {delay}\n#line 1\n" + with_wait(
         kernel.submission.text, kernel.exercise.kernel
     )
-    sha256 = hashlib.sha256(text.encode()).hexdigest()
-    submission = replace(kernel.submission, text=text, sha256=sha256)
-    return replace(kernel, name=f"{kernel.name}, waits {delay} clocks", submission=submission)
+    name = f"{kernel.name}, waits {delay} clocks"
+    return replace(kernel, name=name, submission=kernel.submission.with_text(text))
 
 
 def find_delay(speedup_at: Callable[[int], float], target: float) -> int:
@@ -92,7 +89,7 @@ def find_delay(speedup_at: Callable[[int], float], target: float) -> int:
 
 def speedup_of(device: TimingDevice, built: Build, size: int) -> float:
     """The median of a few pairs."""
-    shape = shape_of(Kind.SQUARE, size)
+    shape = shape_of(ShapeKind.SQUARE, size)
     with closing(device.stopwatch(built, shape, 1)) as watch:
         session = Session(watch, 1)
         warm_up(session)
@@ -100,7 +97,7 @@ def speedup_of(device: TimingDevice, built: Build, size: int) -> float:
 
 
 def around_minimum(
-    again: Again, kernel: Kernel, size: int, minimum: float, times: int
+    again: Again, kernel: CalibrationKernel, size: int, minimum: float, times: int
 ) -> tuple[Repeated, ...]:
     """The kernel 10 % under the minimum and the one 10 % over it, each so many times."""
     device = again(0).device
@@ -108,14 +105,14 @@ def around_minimum(
 
     def speedup_at(delay: int) -> float:
         if delay not in known:
-            known[delay] = speedup_of(device, build(device, dialled(kernel, delay)), size)
+            known[delay] = speedup_of(device, build_kernel(device, dialled(kernel, delay)), size)
         return known[delay]
 
     found = []
     for factor, expected in ((0.9, "fails"), (1.1, "passes")):
         delay = find_delay(speedup_at, factor * minimum)
         name = f"{kernel.exercise.name}, {factor:.0%} of the minimum ({delay} clocks)"
-        built = build(device, dialled(kernel, delay))
+        built = build_kernel(device, dialled(kernel, delay))
         found.append(repeat_build(again, built, name, expected, times, _passes))
     return tuple(found)
 

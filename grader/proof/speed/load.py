@@ -21,10 +21,10 @@ from grader.checks.devices import CACHE
 from grader.exercise import PROJECT
 from grader.finding import GraderFault
 from grader.gpu.device import GpuDevice
-from grader.proof.speed.contestants import build, timed_exercises
 from grader.timing import kernels
+from grader.timing.kernels import build_kernel, timed_exercises
 from grader.timing.sample import Contestant
-from grader.timing.shapes import Kind, shape_of
+from grader.timing.shapes import ShapeKind, shape_of
 
 _RUNNING = "running"
 _START_LIMIT_S = 60.0
@@ -35,8 +35,8 @@ def main() -> None:
     kernel = kernels.load(timed_exercises())[0]
     target, folder = course.load(PROJECT).target, Path(sys.argv[1])
     with GpuDevice(target, cache=CACHE / "gpu", lock_folder=folder) as device:
-        built = build(device, kernel)
-        with closing(device.stopwatch(built, shape_of(Kind.SQUARE, _SIZE), 1)) as watch:
+        built = build_kernel(device, kernel)
+        with closing(device.stopwatch(built, shape_of(ShapeKind.SQUARE, _SIZE), 1)) as watch:
             for draw in itertools.count(1):
                 watch.sample(Contestant.BASELINE, draw)
                 if draw == 1:

@@ -9,8 +9,10 @@ from dataclasses import dataclass
 
 from grader.device import Build
 from grader.finding import KernelFault, NotGraded
-from grader.proof.speed.contestants import Contestant, build
+from grader.proof.speed.claims import Claim
 from grader.speed import Timer, judge
+from grader.timing.evidence import spread
+from grader.timing.kernels import build_kernel
 
 Again = Callable[[int], Timer]  # a Timer for a seed
 
@@ -28,17 +30,17 @@ class Repeated:
     @property
     def spread(self) -> float:
         """Between the highest and the lowest median, relative to the lowest."""
-        return max(self.speedups) / min(self.speedups) - 1 if self.speedups else 0.0
+        return spread(self.speedups) if self.speedups else 0.0
 
     @property
     def right(self) -> bool:
         return set(self.answers) == {self.expected}
 
 
-def repeat(again: Again, contestant: Contestant, times: int) -> Repeated:
+def repeat(again: Again, claim: Claim, times: int) -> Repeated:
     """Every repetition has its own seed and loads the kernels anew."""
-    built = build(again(0).device, contestant.kernel)
-    return repeat_build(again, built, contestant.name, f"{contestant.quarters} quarters", times)
+    built = build_kernel(again(0).device, claim.kernel)
+    return repeat_build(again, built, claim.name, f"{claim.quarters} quarters", times)
 
 
 def repeat_build(

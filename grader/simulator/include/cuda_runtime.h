@@ -61,6 +61,7 @@ constexpr int warpSize = 32;
 #include "sim_synchronisation.h"
 #include "sim_atomics.h"
 #include "sim_arithmetic.h"
+#include "sim_intrinsics.h"
 
 extern "C" {
 int printf(const char *format, ...) __attribute__((format(printf, 1, 2)));

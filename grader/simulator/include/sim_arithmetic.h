@@ -1,4 +1,4 @@
-// Arithmetic functions of CUDA: the C math library, its fast variants, bits and conversions.
+// Arithmetic functions of CUDA: the C math library and its fast variants.
 #pragma once
 
 #include "type_traits"
@@ -59,6 +59,9 @@ SIM_MATH1(expm1)
 SIM_MATH1(log1p)
 SIM_MATH1(erf)
 SIM_MATH1(erfc)
+SIM_MATH1(lgamma)
+SIM_MATH1(tgamma)
+SIM_MATH1(logb)
 SIM_MATH2(pow)
 SIM_MATH2(fmin)
 SIM_MATH2(fmax)
@@ -68,10 +71,12 @@ SIM_MATH2(hypot)
 SIM_MATH2(atan2)
 SIM_MATH2(copysign)
 SIM_MATH2(remainder)
+SIM_MATH2(nextafter)
 SIM_MATH0(lround, long)
 SIM_MATH0(lrint, long)
 SIM_MATH0(llround, long long)
 SIM_MATH0(llrint, long long)
+SIM_MATH0(ilogb, int)
 #undef SIM_MATH0
 #undef SIM_MATH1
 #undef SIM_MATH2
@@ -105,6 +110,14 @@ static inline float exp10f(float x) { return __builtin_powf(10.0f, x); }
 static inline double exp10(double x) { return __builtin_pow(10.0, x); }
 static inline float ldexpf(float x, int exponent) { return __builtin_ldexpf(x, exponent); }
 static inline double ldexp(double x, int exponent) { return __builtin_ldexp(x, exponent); }
+static inline float scalbnf(float x, int exponent) { return __builtin_scalbnf(x, exponent); }
+static inline double scalbn(double x, int exponent) { return __builtin_scalbn(x, exponent); }
+static inline float nanf(const char *) { return __builtin_nanf(""); }
+static inline double nan(const char *) { return __builtin_nan(""); }
+static inline float rcbrtf(float x) { return 1.0f / __builtin_cbrtf(x); }
+static inline double rcbrt(double x) { return 1.0 / __builtin_cbrt(x); }
+static inline float rhypotf(float x, float y) { return 1.0f / __builtin_hypotf(x, y); }
+static inline double rhypot(double x, double y) { return 1.0 / __builtin_hypot(x, y); }
 static inline float rsqrtf(float x) { return 1.0f / __builtin_sqrtf(x); }
 static inline double rsqrt(double x) { return 1.0 / __builtin_sqrt(x); }
 static inline bool isnan(float x) { return __builtin_isnan(x); }
@@ -162,6 +175,16 @@ static inline double min(float x, double y) { return min((double)x, y); }
 static inline double min(double x, float y) { return min(x, (double)y); }
 static inline double max(float x, double y) { return max((double)x, y); }
 static inline double max(double x, float y) { return max(x, (double)y); }
+static inline unsigned int umin(unsigned int x, unsigned int y) { return min(x, y); }
+static inline unsigned int umax(unsigned int x, unsigned int y) { return max(x, y); }
+static inline long long llmin(long long x, long long y) { return min(x, y); }
+static inline long long llmax(long long x, long long y) { return max(x, y); }
+static inline unsigned long long ullmin(unsigned long long x, unsigned long long y) {
+    return min(x, y);
+}
+static inline unsigned long long ullmax(unsigned long long x, unsigned long long y) {
+    return max(x, y);
+}
 
 static inline float __fadd_rn(float x, float y) { return x + y; }
 static inline float __fsub_rn(float x, float y) { return x - y; }
@@ -171,6 +194,10 @@ static inline float __fmaf_rn(float x, float y, float z) { return __builtin_fmaf
 static inline double __fma_rn(double x, double y, double z) { return __builtin_fma(x, y, z); }
 static inline double __dadd_rn(double x, double y) { return x + y; }
 static inline double __dmul_rn(double x, double y) { return x * y; }
+static inline double __dsub_rn(double x, double y) { return x - y; }
+static inline double __ddiv_rn(double x, double y) { return x / y; }
+static inline double __drcp_rn(double x) { return 1.0 / x; }
+static inline double __dsqrt_rn(double x) { return __builtin_sqrt(x); }
 static inline float __fdividef(float x, float y) { return x / y; }
 static inline float fdividef(float x, float y) { return x / y; }
 static inline float __frcp_rn(float x) { return 1.0f / x; }
@@ -179,46 +206,11 @@ static inline float __frsqrt_rn(float x) { return 1.0f / __builtin_sqrtf(x); }
 static inline float __expf(float x) { return __builtin_expf(x); }
 static inline float __logf(float x) { return __builtin_logf(x); }
 static inline float __log2f(float x) { return __builtin_log2f(x); }
+static inline float __log10f(float x) { return __builtin_log10f(x); }
+static inline float __exp10f(float x) { return exp10f(x); }
+static inline float __tanf(float x) { return __builtin_tanf(x); }
+static inline void __sincosf(float x, float *sine, float *cosine) { sincosf(x, sine, cosine); }
 static inline float __sinf(float x) { return __builtin_sinf(x); }
 static inline float __cosf(float x) { return __builtin_cosf(x); }
 static inline float __powf(float x, float y) { return __builtin_powf(x, y); }
 static inline float __saturatef(float x) { return x > 0.0f ? (x < 1.0f ? x : 1.0f) : 0.0f; }
-
-static inline int __mul24(int x, int y) { return (x << 8 >> 8) * (y << 8 >> 8); }
-static inline unsigned int __umul24(unsigned int x, unsigned int y) {
-    return (x & 0xffffffu) * (y & 0xffffffu);
-}
-static inline int __mulhi(int x, int y) { return (int)(((long long)x * y) >> 32); }
-static inline unsigned int __umulhi(unsigned int x, unsigned int y) {
-    return (unsigned int)(((unsigned long long)x * y) >> 32);
-}
-static inline int __popc(unsigned int x) { return __builtin_popcount(x); }
-static inline int __popcll(unsigned long long x) { return __builtin_popcountll(x); }
-static inline int __clz(int x) { return x ? __builtin_clz((unsigned int)x) : 32; }
-static inline int __clzll(long long x) { return x ? __builtin_clzll((unsigned long long)x) : 64; }
-static inline int __ffs(int x) { return __builtin_ffs(x); }
-static inline int __ffsll(long long x) { return __builtin_ffsll(x); }
-static inline unsigned int __brev(unsigned int x) {
-    unsigned int reversed = 0;
-    for (int bit = 0; bit < 32; ++bit) reversed |= ((x >> bit) & 1u) << (31 - bit);
-    return reversed;
-}
-
-template <class to_type, class from_type> static inline to_type sim_same_bits(from_type value) {
-    static_assert(sizeof(to_type) == sizeof(from_type), "same width");
-    return __builtin_bit_cast(to_type, value);
-}
-static inline int __float_as_int(float x) { return sim_same_bits<int>(x); }
-static inline unsigned int __float_as_uint(float x) { return sim_same_bits<unsigned int>(x); }
-static inline float __int_as_float(int x) { return sim_same_bits<float>(x); }
-static inline float __uint_as_float(unsigned int x) { return sim_same_bits<float>(x); }
-static inline long long __double_as_longlong(double x) { return sim_same_bits<long long>(x); }
-static inline double __longlong_as_double(long long x) { return sim_same_bits<double>(x); }
-static inline int __float2int_rn(float x) { return (int)__builtin_rintf(x); }
-static inline int __float2int_rz(float x) { return (int)x; }
-static inline int __float2int_rd(float x) { return (int)__builtin_floorf(x); }
-static inline int __float2int_ru(float x) { return (int)__builtin_ceilf(x); }
-static inline unsigned int __float2uint_rz(float x) { return (unsigned int)x; }
-static inline float __int2float_rn(int x) { return (float)x; }
-static inline float __uint2float_rn(unsigned int x) { return (float)x; }
-static inline float __double2float_rn(double x) { return (float)x; }

@@ -25,5 +25,29 @@ unsigned int atomicCAS(unsigned int *address, unsigned int compare, unsigned int
 unsigned long long atomicCAS(unsigned long long *address, unsigned long long compare,
                              unsigned long long value);
 
+// Of the block alone, or of the whole system: the same for one launch.
+#define atomicAdd_block atomicAdd
+#define atomicSub_block atomicSub
+#define atomicExch_block atomicExch
+#define atomicMin_block atomicMin
+#define atomicMax_block atomicMax
+#define atomicAnd_block atomicAnd
+#define atomicOr_block atomicOr
+#define atomicXor_block atomicXor
+#define atomicInc_block atomicInc
+#define atomicDec_block atomicDec
+#define atomicCAS_block atomicCAS
+#define atomicAdd_system atomicAdd
+#define atomicSub_system atomicSub
+#define atomicExch_system atomicExch
+#define atomicMin_system atomicMin
+#define atomicMax_system atomicMax
+#define atomicAnd_system atomicAnd
+#define atomicOr_system atomicOr
+#define atomicXor_system atomicXor
+#define atomicInc_system atomicInc
+#define atomicDec_system atomicDec
+#define atomicCAS_system atomicCAS
+
 #undef SIM_ATOMIC
 #undef SIM_ATOMIC_INTEGERS

@@ -1,6 +1,8 @@
 // Barriers, fences and warp-level operations: the places where the simulator switches threads.
 #pragma once
 
+#include "type_traits"
+
 // Two barriers in two branches must stay two places.
 #ifdef __clang__
 #define SIM_PLACE __attribute__((nomerge))
@@ -40,6 +42,10 @@ static inline int __all_sync(unsigned int mask, int predicate) {
     return sim_ballot(mask, !predicate) == 0;
 }
 
+template <class value_type>  // as in any sum, smaller integers move as an int
+using sim_shuffled =
+    std::conditional_t<std::is_integral_v<value_type> && sizeof(value_type) < sizeof(int), int,
+                       value_type>;
 template <class value_type>
 static inline value_type sim_shuffle_value(unsigned int mask, value_type value, int lane, int width,
                                            int mode) {
@@ -55,23 +61,23 @@ static inline value_type sim_shuffle_value(unsigned int mask, value_type value, 
     }
 }
 template <class value_type>
-static inline value_type __shfl_sync(unsigned int mask, value_type value, int lane, int width = 32) {
-    return sim_shuffle_value(mask, value, lane, width, sim_shuffle_index);
+static inline sim_shuffled<value_type> __shfl_sync(unsigned int mask, value_type value, int lane, int width = 32) {
+    return sim_shuffle_value<sim_shuffled<value_type>>(mask, value, lane, width, sim_shuffle_index);
 }
 template <class value_type>
-static inline value_type __shfl_up_sync(unsigned int mask, value_type value, unsigned int delta,
+static inline sim_shuffled<value_type> __shfl_up_sync(unsigned int mask, value_type value, unsigned int delta,
                                         int width = 32) {
-    return sim_shuffle_value(mask, value, (int)delta, width, sim_shuffle_up);
+    return sim_shuffle_value<sim_shuffled<value_type>>(mask, value, (int)delta, width, sim_shuffle_up);
 }
 template <class value_type>
-static inline value_type __shfl_down_sync(unsigned int mask, value_type value, unsigned int delta,
+static inline sim_shuffled<value_type> __shfl_down_sync(unsigned int mask, value_type value, unsigned int delta,
                                           int width = 32) {
-    return sim_shuffle_value(mask, value, (int)delta, width, sim_shuffle_down);
+    return sim_shuffle_value<sim_shuffled<value_type>>(mask, value, (int)delta, width, sim_shuffle_down);
 }
 template <class value_type>
-static inline value_type __shfl_xor_sync(unsigned int mask, value_type value, int lane_mask,
+static inline sim_shuffled<value_type> __shfl_xor_sync(unsigned int mask, value_type value, int lane_mask,
                                          int width = 32) {
-    return sim_shuffle_value(mask, value, lane_mask, width, sim_shuffle_xor);
+    return sim_shuffle_value<sim_shuffled<value_type>>(mask, value, lane_mask, width, sim_shuffle_xor);
 }
 
 // Of all lanes of the mask, in the order of their numbers.
@@ -103,4 +109,10 @@ static inline unsigned int __match_any_sync(unsigned int mask, value_type value)
         if ((mask >> lane & 1) && __shfl_sync(mask, value, lane) == value) equal |= 1u << lane;
     }
     return equal;
+}
+template <class value_type>
+static inline unsigned int __match_all_sync(unsigned int mask, value_type value, int *all_equal) {
+    bool same = __match_any_sync(mask, value) == mask;
+    *all_equal = same;
+    return same ? mask : 0;
 }

@@ -103,10 +103,18 @@ SIM_VECTORS(float, float)
 SIM_VECTOR1(double1, double)
 SIM_VECTOR2(double2, double)
 SIM_VECTOR3(double3, double)
+SIM_VECTOR1(long1, long)
+SIM_VECTOR2(long2, long)
+SIM_VECTOR3(long3, long)
+SIM_VECTOR1(ulong1, unsigned long)
+SIM_VECTOR2(ulong2, unsigned long)
+SIM_VECTOR3(ulong3, unsigned long)
 SIM_VECTOR1(longlong1, long long)
 SIM_VECTOR2(longlong2, long long)
+SIM_VECTOR3(longlong3, long long)
 SIM_VECTOR1(ulonglong1, unsigned long long)
 SIM_VECTOR2(ulonglong2, unsigned long long)
+SIM_VECTOR3(ulonglong3, unsigned long long)
 
 #undef SIM_VECTORS
 #undef SIM_VECTOR1

@@ -200,6 +200,10 @@ void __tsan_read_range(void *p, size_t bytes) {
 void __tsan_write_range(void *p, size_t bytes) {
     sim::access_sized((uintptr_t)p, bytes, true, PC);
 }
+// The pointer to the table of an object's virtual functions; tables hold what no kernel calls.
+void __tsan_vptr_read(void *p) { sim::access_fast((uintptr_t)p, 8, 8, false, PC); }
+void __tsan_vptr_update(void *p, void *) { sim::access_fast((uintptr_t)p, 8, 8, true, PC); }
+void __cxa_pure_virtual() { __builtin_trap(); }
 void __tsan_init() {}
 void __tsan_func_entry(void *) {}
 void __tsan_func_exit() {}

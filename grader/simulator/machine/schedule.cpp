@@ -124,29 +124,27 @@ void hand_over(int warp, uint32_t arrived) {
     }
 }
 
-// A lane goes on when every lane of its mask that still runs waits with the same mask.
-bool release_lanes() {
-    bool released = false;
-    for (int first = 0; first < thread_count; ++first) {
-        if (threads[first].state != State::at_warp) continue;
-        int warp = first / warp_lanes * warp_lanes;
-        uint32_t mask = threads[first].mask, arrived = 0;
-        bool complete = true;
-        for (int lane = 0; lane < warp_lanes && warp + lane < thread_count; ++lane) {
-            if (!(mask >> lane & 1u)) continue;
-            const Thread &partner = threads[warp + lane];
-            if (partner.state == State::done) continue;
-            if (partner.state == State::at_warp && partner.mask == mask) {
-                arrived |= 1u << lane;
-            } else {
-                complete = false;
-            }
-        }
-        if (!complete) continue;
-        hand_over(warp, arrived);
-        released = true;
+// A lane goes on when every lane of its mask that still runs waits with the same mask. The lanes of
+// `thread`'s warp that do so with it; 0 while it waits.
+uint32_t release_with(int thread) {
+    if (threads[thread].state != State::at_warp) return 0;
+    int warp = thread / warp_lanes * warp_lanes;
+    uint32_t mask = threads[thread].mask, arrived = 0;
+    for (int lane = 0; lane < warp_lanes && warp + lane < thread_count; ++lane) {
+        if (!(mask >> lane & 1u)) continue;
+        const Thread &partner = threads[warp + lane];
+        if (partner.state == State::done) continue;
+        if (partner.state != State::at_warp || partner.mask != mask) return 0;
+        arrived |= 1u << lane;
     }
-    return released;
+    hand_over(warp, arrived);
+    return arrived;
+}
+
+bool release_lanes() {
+    uint32_t released = 0;
+    for (int thread = 0; thread < thread_count; ++thread) released |= release_with(thread);
+    return released != 0;
 }
 
 // Lanes that ask who is active are told of all that came to the same call: as many of a warp as
@@ -202,6 +200,25 @@ int64_t block_at(int64_t turn) {
     return running->order % 2 ? blocks() - 1 - turn : turn;
 }
 
+// Where threads do not run in the order of their numbers, a warp that has met goes on at once: as
+// on a GPU, where a warp waits for no other one. Else what synchronises a warp would look as if it
+// kept the whole block together. False when the launch is to end.
+bool run(int thread) {
+    int warp = thread / warp_lanes * warp_lanes;
+    uint32_t going = 1u << (thread - warp);
+    while (going) {
+        uint32_t released = 0;
+        for (int lane = 0; lane < warp_lanes; ++lane) {
+            if (!(going >> lane & 1u)) continue;
+            resume(warp + lane);
+            if (abort_requested) return false;
+            if (running->order > 0) released |= release_with(warp + lane);
+        }
+        going = released;
+    }
+    return true;
+}
+
 bool run_block() {
     for (int index = 0; index < thread_count; ++index) {
         threads[index] = Thread{};
@@ -216,8 +233,7 @@ bool run_block() {
             int thread = turn_order[turn];
             if (threads[thread].state != State::ready) continue;
             ran = true;
-            resume(thread);
-            if (abort_requested) return false;
+            if (!run(thread)) return false;
         }
         if (ran || release_lanes() || release_active() || release_barrier()) continue;
         for (int index = 0; index < thread_count; ++index) {
