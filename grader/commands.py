@@ -177,6 +177,8 @@ def existing(folder: Path) -> Path:
     except OSError:  # also for a name that no file can have
         found = None
     if found is None or not stat.S_ISDIR(found.st_mode):
+        if found is None and folder.absolute() == STARTER:
+            raise GraderFault("starter/ does not exist. Next: make starter")
         kind = "is not a folder" if found else "does not exist"
         raise GraderFault(f"{folder} {kind}. Give the folder that holds the .cu files.")
     return folder

@@ -15,7 +15,7 @@ from grader.counters import Counters, LineCounter, total
 from grader.device import Build, LaunchConfig
 from grader.exercise import Exercise
 from grader.finding import Finding, Location
-from grader.problems.matmul import Shape
+from grader.problems.matmul import Layout, Shape
 from grader.verdict import Verdict
 
 # Words of 4 bytes in a sector of 32.
@@ -30,7 +30,7 @@ def judge_counters(build: Build, shape: Shape, counters: Counters) -> tuple[Find
     exercise, config = build.exercise, _config(build)
     traffic = [*_small_tiles(exercise, config), *_traffic(exercise, config, shape, counters)]
     # How well loads fill their sectors says something only where they are the loads of a tile.
-    sectors = [] if traffic else _sectors(exercise, shape, counters)
+    sectors = [] if traffic else _sectors(exercise, config, shape, counters)
     found = [*_uncounted(counters), *traffic, *sectors, *_shared(exercise, shape, counters)]
     return tuple(_placed(finding, build, counters, shape) for finding in found)
 
@@ -122,7 +122,9 @@ def _small_tiles(exercise: Exercise, config: LaunchConfig) -> Iterator[Finding]:
         yield Finding(Verdict.TOO_MUCH_TRAFFIC, "tile_too_small", facts)
 
 
-def _sectors(exercise: Exercise, shape: Shape, counters: Counters) -> Iterator[Finding]:
+def _sectors(
+    exercise: Exercise, config: LaunchConfig, shape: Shape, counters: Counters
+) -> Iterator[Finding]:
     """Sectors against those that the same words need: tile loads, or without tiles B and C.
 
     The excess is held against no more than one access for each multiply-add or element of C:
@@ -144,11 +146,32 @@ def _sectors(exercise: Exercise, shape: Shape, counters: Counters) -> Iterator[F
         scattered = sectors > total(lines, "ideal_sectors") + allowed
         kind = "uncoalesced" if scattered else "few_lanes"
         worst = _worst(kind, lines)
+        row = _row_of_tile(exercise, config, name) if tiled else None
+        if kind == "uncoalesced" and row and _walks_along(worst, row[1]):
+            kind = "ragged_rows"
         facts = {"name": name, "access": access, "ratio": worst.sectors / _needed_sectors(worst)}
         facts |= {"sectors_per_request": worst.sectors / worst.requests}
         facts |= {"ideal": worst.ideal_sectors / worst.requests}
         facts |= {"words_per_request": worst.words / worst.requests}
+        if kind == "ragged_rows" and row:
+            facts |= {"size": row[0], "row_words": row[1]}
         yield Finding(Verdict.UNCOALESCED, kind, facts)
+
+
+def _row_of_tile(exercise: Exercise, config: LaunchConfig, name: str) -> tuple[str, int]:
+    """The size that counts the words of a row of an operand's tile, and that number."""
+    if name == "B" and exercise.b_layout is Layout.KXN:
+        return "tile_n", config.tile_n
+    return "tile_k", config.tile_k
+
+
+def _walks_along(line: LineCounter, row_words: int) -> bool:
+    """Whether rows of so many words, each at a multiple of their number, and one more row that a
+    request breaks off in, explain the line's sectors. Lanes down a column need far more."""
+    latest = _SECTOR_WORDS - math.gcd(row_words, _SECTOR_WORDS)  # where in a sector a row begins
+    most = -(-(latest + row_words) // _SECTOR_WORDS)
+    explained = line.sectors <= line.words / row_words * most + line.requests
+    return row_words > 1 and latest > 0 and explained
 
 
 def _needed_sectors(line: LineCounter) -> float:
@@ -217,6 +240,7 @@ def _placed(finding: Finding, build: Build, counters: Counters, shape: Shape) ->
 # Which lines a finding may blame, and by which counter it chooses among them.
 _BLAME: Mapping[str, tuple[str, Callable[[LineCounter], float]]] = {
     "uncoalesced": ("global", lambda line: line.sectors - line.ideal_sectors),
+    "ragged_rows": ("global", lambda line: line.sectors - line.ideal_sectors),
     "few_lanes": ("global", lambda line: line.sectors - _needed_sectors(line)),
     "too_much_traffic": ("global", lambda line: line.words),
     "variable_traffic": ("global", lambda line: line.words),

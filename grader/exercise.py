@@ -134,7 +134,7 @@ def find(exercises: Iterable[Exercise], word: str) -> Exercise:
             return exercise
     words = [spelling for entry in known for spelling in (entry.short, entry.name)]
     raise ExerciseError(
-        f'There is no exercise "{word}". {settings.did_you_mean(word, words)}'
+        f'There is no exercise "{word}". {settings.did_you_mean(Path(word).name, words)}'
         f"Exercises: {', '.join(exercise.name for exercise in known)}."
     )
 

@@ -85,23 +85,32 @@ def _roofline(picture: Picture, roof: Roof, left: float) -> Iterator[str]:
     at = 2 * across.low  # right below the slope there is room
     x, y = panel.place((at, roof.attainable_gflops(at)))
     yield text(x + 8, y + 14, f"{roof.memory_gb_per_s:,.0f} GB/s", 11)
+    names: list[float] = []
     for mark in marks:
-        yield from _dot(panel, mark, roof)
+        yield from _dot(panel, mark, roof, names)
 
 
-def _dot(panel: Panel, mark: _Mark, roof: Roof) -> Iterator[str]:
+def _dot(panel: Panel, mark: _Mark, roof: Roof, names: list[float]) -> Iterator[str]:
     """The dot, its name on the side where the roof is not, and its way to the roof."""
     x, y = panel.place(mark.point)
     _, above = panel.place((mark.point[0], roof.attainable_gflops(mark.point[0])))
     yield rule((x, y), (x, above), mark.color, 1, "2 3")
     yield panel.dot(mark.point, mark.color if mark.measured else WHITE, mark.color)
     words = f"{mark.name}: {mark.point[1]:,.0f}" if mark.measured else mark.name
-    if y < above:  # over the slope
-        yield text(x - 9, y + 4, words, 12, "end", "bold", mark.color)
-    elif x > panel.x + 0.6 * panel.width:  # a name takes up to a third of the panel
-        yield text(x - 9, y + 18, words, 12, "end", "bold", mark.color)
+    over = y < above  # the slope
+    y = _free(y + (4 if over else 18), names)
+    if over or x > panel.x + 0.6 * panel.width:  # a name takes up to a third of the panel
+        yield text(x - 9, y, words, 12, "end", "bold", mark.color)
     else:
-        yield text(x + 9, y + 18, words, 12, "start", "bold", mark.color)
+        yield text(x + 9, y, words, 12, "start", "bold", mark.color)
+
+
+def _free(y: float, names: list[float]) -> float:
+    """The first height from `y` down where no other name stands; now this one does."""
+    while any(abs(y - other) < 14 for other in names):
+        y += 14
+    names.append(y)
+    return y
 
 
 def _marks(picture: Picture, roof: Roof) -> Iterator[_Mark]:
@@ -157,11 +166,7 @@ def _curves(
         yield panel.curve(points, color, dashes)
         yield from (panel.dot(point, color, color, 3.5) for point in points)
         x, y = panel.place(points[-1])
-        y += 18
-        while any(abs(y - other) < 14 for other in ends):
-            y += 14
-        ends.append(y)
-        yield text(x - 4, y, name, 12, "end", "bold", color)
+        yield text(x - 4, _free(y + 18, ends), name, 12, "end", "bold", color)
 
 
 def _notes(picture: Picture) -> list[str]:

@@ -44,7 +44,7 @@ def take_all(one: Class) -> Counter[str]:
         if found != OK or _is_of_another_source(one.of(student), student)
     ]
     if others:
-        print(f"Taking what {counted(len(others), 'student')} handed in ...", flush=True)
+        print(f"Looking for what {counted(len(others), 'student')} handed in ...", flush=True)
     pool = ThreadPoolExecutor(_AT_ONCE)
     try:
         known.update(zip(others, pool.map(take_one, others), strict=True))

@@ -116,7 +116,8 @@ def _kernel(kernel: str, ptx_text: str, submission: Submission) -> tuple[Finding
             )
     present = sorted({mangling.base_name(found) for found in names.values()})
     absent: dict[str, object] = {"kernel": kernel, "found": present}
-    return (Finding(Verdict.MISSING_KERNEL, "missing_kernel", absent),)
+    places = submission.place_of(present[0]) if present else ()
+    return (Finding(Verdict.MISSING_KERNEL, "missing_kernel", absent, places),)
 
 
 def _bounds(

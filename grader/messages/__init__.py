@@ -28,6 +28,8 @@ _BY_HAND = (
     "Take one element that is wrong: which block and which thread compute it, and which elements "
     "of A and B do they read?"
 )
+# Verdicts whose kinds have so little in common that the verdict's hint is for few of them.
+_OF_MANY_KINDS = (Verdict.COMPILE_ERROR, Verdict.WRONG_ANSWER)
 # The values are right, so that printing them shows nothing.
 _COUNTED = (
     Verdict.UNCOALESCED,
@@ -39,13 +41,26 @@ _KNOWN_TO_THE_GPU = (
     "The GPU knows the value of a const or constexpr number, and what is declared as __device__ or "
     "__constant__, and nothing else that stands outside of functions."
 )
-# For faults of a text that mean the same in every exercise.
+# For faults that mean the same in every exercise; an exercise.toml may still say it otherwise.
 _HINTS = {
+    "compile_error": "The compiler names the line where it noticed the mistake, which is often on "
+    "that line or on the one above: look there for a missing semicolon or bracket and for a "
+    "misspelt name.",
     "forbidden_include": "launch.cuh brings CUDA's own names, and printf comes from cstdio; "
     "README.md lists every header that may be included.",
+    "foreign_local": "A thread's variables are its own. Which of yours do other threads of the "
+    "block read, and what must its declaration say for that?",
     "host_constant": _KNOWN_TO_THE_GPU,
     "host_variable": _KNOWN_TO_THE_GPU,
+    "ragged_rows": "A sector begins at every eighth word of A and of B: at which word of one does "
+    "the second tile of a row begin, and who fetches the rest of that sector?",
+    "register_array": "Each dimension of an array has its own length: which loop counts the index "
+    "of this one, and does it stop before that length?",
+    "shared_access": "An index of a tile starts at 0 again in every block and every step: which "
+    "loop or thread counts this one, and does it stop before the length of the array?",
     "shared_first_value": "A block finds in shared memory whatever the one before it left there.",
+    "tile_missed": "Which type has each number that goes into row and col, and how many rows and "
+    "columns can a matrix of 2^31 elements have?",
     "unroll_macro": "A constexpr int is known in such a line, a #define is not.",
 }
 _DYNAMIC = "It counts bytes, of which a float has 4, for all that a block keeps in that memory."
@@ -91,7 +106,7 @@ def _hint(finding: Finding, exercise: Exercise) -> str:
         return _DYNAMIC
     keys = [finding.kind]
     # A diagnosis that knows what went wrong asks its own question; a general hint would mislead.
-    explained = finding.verdict is Verdict.WRONG_ANSWER or "k" in finding.facts
+    explained = finding.verdict in _OF_MANY_KINDS or "k" in finding.facts
     if not explained or finding.kind.startswith(_UNEXPLAINED):
         keys.append(finding.verdict.value)
     for key in keys:

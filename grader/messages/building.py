@@ -164,7 +164,7 @@ TEXTS: Mapping[str, Template] = {
     ),
     "too_many_threads": (
         "A block of {block_x} x {block_y} threads has {value}, the limit is {limit}. "
-        "Can a thread compute more than one element instead?"
+        "Which smaller block_x or block_y keeps to it?"
     ),
     "launch_bounds": (
         "A block of {block_x} x {block_y} threads has {value}, but the kernel's __launch_bounds__ "

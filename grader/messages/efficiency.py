@@ -18,6 +18,17 @@ def _uncoalesced(finding: Finding) -> str:
     )
 
 
+def _ragged_rows(finding: Finding) -> str:
+    facts = finding.facts
+    return (
+        f"Each warp-wide {facts['access']} of {facts['name']} touches "
+        f"{facts['sectors_per_request']:.3g} sectors of 32 bytes, {facts['ideal']:.3g} would do"
+        f"{at(finding)}: a row of its tile has {_some(facts['row_words'], 'word')} "
+        f"({facts['size']}), a sector 8, so rows begin or end within sectors. "
+        f"Which {facts['size']} fills every sector that a row touches?"
+    )
+
+
 def _few_lanes(finding: Finding) -> str:
     facts = finding.facts
     access, name = facts["access"], facts["name"]
@@ -108,6 +119,7 @@ def _shared_wavefronts(finding: Finding) -> str:
 
 TEXTS: Mapping[str, Template] = {
     "uncoalesced": _uncoalesced,
+    "ragged_rows": _ragged_rows,
     "few_lanes": _few_lanes,
     "too_much_traffic": _too_much_traffic,
     "variable_traffic": _variable_traffic,

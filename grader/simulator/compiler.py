@@ -6,11 +6,12 @@ Why each flag is there stands beside it: several obvious choices give wrong coun
 from __future__ import annotations
 
 import subprocess
+from collections.abc import Sequence
 from pathlib import Path
 
 from grader import confined
 from grader.finding import NOT_YOURS, GraderFault
-from grader.simulator import preprocess, unseen
+from grader.simulator import instrumentation, preprocess, unseen
 from grader.simulator.assembly import patch
 from grader.simulator.failure import CONTRACT, HERE, INCLUDE, SOURCE, CompileFailure, failure
 from grader.source import unions
@@ -45,6 +46,7 @@ COMMON = (
     "-fno-stack-protector",  # its complaint is none of a kernel's
     "-fstack-clash-protection",  # a frame larger than the stack must meet the guard page
     "-Wno-unknown-pragmas",
+    "-Wno-register",  # nvcc takes that word, too
     "-Wno-narrowing",  # nvcc takes `float4 v = {i, j, 0, 0}`
     "-Werror=vla",  # an array whose length a thread works out is none of CUDA's
     "-Wno-attributes",
@@ -77,6 +79,13 @@ FAMILY = {
         "-fno-crash-diagnostics",  # which compile a second time
     ),
 }
+# Translates clang++'s intermediate form, which is instrumented and optimised already.
+_INTERMEDIATE = "kernel.ll"
+_TRANSLATE = (
+    *("-Xclang", "-disable-llvm-passes"),
+    "-Wno-unused-command-line-argument",
+    *("-x", "ir", _INTERMEDIATE),
+)
 # Of a CompileFailure: right, but not for the vectors that stand in its unions (source/unions.py).
 UNION = "union_of_vectors"
 PROCESSOR = {"x86_64": ("-fcf-protection=none",)}  # some systems mark every function's start
@@ -126,8 +135,9 @@ def compile_kernel(
     try:
         done, compiled = preprocess.check(command, folder)
         if done.status == 0:
-            compiling = [*command, "-S", *compiled, "-o", assembly.name]
-            done = _compile(compiler, compiling, folder, compiled[-1])
+            compiling = [*command, "-S", "-o", assembly.name]
+            compile_once = _compile_listed if compiler.family == "g++" else _compile_completed
+            done = compile_once(compiling, folder, compiled)
             if done.status != 0 and compiled[-1] != SOURCE:
                 done = _as_written(command, folder, compiled[-1], done)
     except OSError as error:
@@ -154,16 +164,36 @@ def compile_kernel(
     return object_file
 
 
-def _compile(
-    compiler: HostCompiler, command: list[str], folder: Path, text: str
+def _compile_completed(
+    command: list[str], folder: Path, compiled: Sequence[str]
 ) -> confined.Completed:
-    """Once, and with g++ once more where it would make copies that nobody sees."""
-    if compiler.family != "g++":
-        return confined.run(command, folder, LIMITS, untrusted=text)
+    """With clang++: by way of its intermediate form, where the calls that it left out are added."""
+    path = folder / _INTERMEDIATE
+    asked = [*command, "-emit-llvm", *compiled, "-o", path.name]
+    done = confined.run(asked, folder, LIMITS, untrusted=compiled[-1])
+    if done.status != 0:
+        return done
+    code = path.read_text(encoding="utf-8", errors="surrogateescape")
+    path.write_text(instrumentation.complete(code), encoding="utf-8", errors="surrogateescape")
+    done = confined.run([*command, *_TRANSLATE], folder, LIMITS, untrusted=path.name)
+    if done.status != 0 and not done.cause:
+        raise GraderFault(
+            f"{command[0]} could not translate its own output: {done.output.strip()[:300]}. "
+            f"{NOT_YOURS} Next: delete the folder .cache, then run it again"
+        )
+    path.unlink()  # the folder is kept in the cache
+    return done
+
+
+def _compile_listed(
+    command: list[str], folder: Path, compiled: Sequence[str]
+) -> confined.Completed:
+    """With g++: once more where it would make copies that nobody sees."""
     listing, line = folder / unseen.LISTING, None
     for inlining in ((), unseen.INLINE):
         listing.unlink(missing_ok=True)
-        done = confined.run([*command, unseen.LIST, *inlining], folder, LIMITS, untrusted=text)
+        asked = [*command, unseen.LIST, *inlining, *compiled]
+        done = confined.run(asked, folder, LIMITS, untrusted=compiled[-1])
         if done.status != 0 or not listing.is_file():
             return done
         line = unseen.first_line(listing.read_text(encoding="utf-8", errors="replace"))

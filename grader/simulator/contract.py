@@ -65,7 +65,9 @@ def _no_kernel(
     defined = _after_global(submission.text)
     kernels = [name for name in called if name in defined]
     facts_missing = {"kernel": exercise.kernel, "found": kernels[:5]}
-    return Finding(Verdict.MISSING_KERNEL, "missing_kernel", facts_missing)
+    # Where there is another kernel, the misspelt name is likely to be its own.
+    places = submission.place_of(kernels[0]) if kernels else ()
+    return Finding(Verdict.MISSING_KERNEL, "missing_kernel", facts_missing, places)
 
 
 def _after_global(text: str) -> set[str]:

@@ -289,6 +289,21 @@ def test_without_times_the_picture_is_the_roofline_alone() -> None:
     assert plot.draw(plot.Picture("title", made.counted, None)) is None
 
 
+@pytest.mark.parametrize("speed", [0.9, 1.0, 1.4])
+def test_the_names_of_two_kernels_that_lie_near_each_other_do_not_touch(speed: float) -> None:
+    made = found(Machine(TARGET, FakeDevice()))
+    assert isinstance(made, Report)
+    assert made.roof is not None
+    panel = chart.Panel(0, 0, 400, 290, chart.decades("x", [0.2, 40]), chart.decades("y", [1, 900]))
+    marks = [
+        plot._Mark(name, (1.0, at), "blue", True) for name, at in (("one", 1.0), ("two", speed))
+    ]
+    names: list[float] = []
+    told = "".join(part for mark in marks for part in plot._dot(panel, mark, made.roof, names))
+    first, second = (float(y) for y in re.findall(r'<text [^>]*\by="([\d.]+)"', told))
+    assert abs(first - second) >= 14  # pixels, more than a line of text of 12
+
+
 def test_a_logarithmic_axis_keeps_ratios_and_labels_powers() -> None:
     axis = chart.decades("speed", [30.0, 4000.0])
     assert axis.ticks == (10.0, 100.0, 1000.0)

@@ -121,6 +121,16 @@ def test_wrong_usage_is_one_line(
     assert named in refused(capsys, *arguments)
 
 
+@pytest.mark.parametrize("verb", ["test", "grade"])
+def test_where_the_folder_of_the_starters_is_gone_the_command_that_mends_it_is_named(
+    verb: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(commands, "STARTER", tmp_path / "starter")
+    monkeypatch.chdir(tmp_path)
+    words = ("grade", "starter") if verb == "grade" else ("test",)
+    assert refused(capsys, *words) == "starter/ does not exist. Next: make starter\n"
+
+
 @pytest.mark.parametrize(
     ("arguments", "told"),
     [

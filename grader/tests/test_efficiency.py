@@ -115,6 +115,30 @@ def test_lanes_far_apart_are_uncoalesced(
 
 
 @pytest.mark.parametrize(
+    ("tile", "words_in_a_sector", "kind"),
+    [
+        (10, 4.5, "ragged_rows"),
+        (10, 1, "uncoalesced"),  # down a column
+        (12, 4, "uncoalesced"),  # down a column, a float4 each
+        (4, 4, "ragged_rows"),
+        (16, 4, "uncoalesced"),
+        (1, 4, "uncoalesced"),  # of a LAUNCH_CONFIG that does not name tile_k
+    ],
+)
+def test_rows_that_end_within_sectors_are_told_from_columns(
+    tile: int, words_in_a_sector: float, kind: str
+) -> None:
+    words = of(COUNTERS, 20, "A", "words")
+    fields = {"requests": words // 32, "sectors": round(words / words_in_a_sector)}
+    config = dataclasses.replace(CONFIG, tile_k=tile)
+    build = dataclasses.replace(built(TILED), config=config)
+    counters = changed(COUNTERS, 20, "A", ideal_sectors=words // 8, **fields)
+    (found,) = judge_counters(build, ALIGNED, counters)
+    assert (found.verdict, found.kind) == (Verdict.UNCOALESCED, kind)
+    assert found.facts.get("row_words") == (tile if kind == "ragged_rows" else None)
+
+
+@pytest.mark.parametrize(
     ("limits", "line", "name"),
     [(NAIVE, 20, "A"), (TILED, 25, "C")],
 )

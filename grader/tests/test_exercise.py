@@ -188,6 +188,8 @@ def test_an_unknown_exercise_is_told_with_the_nearest_and_all_names() -> None:
     with pytest.raises(ExerciseError) as caught:
         find(load_all(PROJECT), "tield")
     assert 'no exercise "tield". Did you mean "tiled"?' in str(caught.value)
+    with pytest.raises(ExerciseError, match=r'Did you mean "01_naive"\?'):
+        find(load_all(PROJECT), "starter/01_naive.cu")
     assert "01_naive, 02_tiled, 03_padded, 04_tuned" in str(caught.value)
 
 

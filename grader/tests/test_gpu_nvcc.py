@@ -238,11 +238,12 @@ class TestWithNvcc:
         }
 
     def test_a_misspelt_kernel_is_missing_and_what_is_there_is_named(self, tmp_path: Path) -> None:
-        [(kind, facts, _)] = self.findings(TILED.text.replace("tiled", "tield"), tmp_path)
+        [(kind, facts, lines)] = self.findings(TILED.text.replace("tiled", "tield"), tmp_path)
         assert (kind, facts) == (
             "missing_kernel",
             {"kernel": "matmul_tiled", "found": ["matmul_tield"]},
         )
+        assert lines == [3]
 
     def test_a_submission_without_configuration_is_told_so(self, tmp_path: Path) -> None:
         text = TILED.text[: TILED.text.index("LAUNCH_CONFIG")]

@@ -72,11 +72,6 @@ def test_every_hint_is_for_a_verdict_or_a_finding_that_exists() -> None:
         assert set(exercise.hints) <= {*TEXTS, *(verdict.value for verdict in Verdict)}
 
 
-@pytest.mark.parametrize("exercise", EXERCISES, ids=lambda exercise: exercise.name)
-def test_a_compile_error_has_a_hint_where_to_look(exercise: Exercise) -> None:
-    assert "on that line or on the one above" in exercise.hints["compile_error"]
-
-
 def test_a_hint_fits_every_case_of_its_verdict() -> None:
     _, tiled, padded, _ = (exercise.hints for exercise in GRADED)
     assert "store" in tiled["out_of_bounds"]  # as well as loads

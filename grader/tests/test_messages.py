@@ -241,6 +241,7 @@ EXAMPLES: list[tuple[str, Verdict, Mapping[str, Any]]] = [
     ("wrong_somewhere", Verdict.WRONG_ANSWER, ELEMENT),
     ("uncoalesced", Verdict.UNCOALESCED, {"name": "B", "access": "load", "ratio": 8.0, "sectors_per_request": 32.0, "ideal": 4.0}),
     ("uncoalesced", Verdict.UNCOALESCED, {"name": "C", "access": "store", "ratio": 1.6, "sectors_per_request": 6.4666, "ideal": 4.0}),
+    ("ragged_rows", Verdict.UNCOALESCED, {"name": "A", "access": "load", "ratio": 1.71, "sectors_per_request": 5.56, "ideal": 3.25, "words_per_request": 25.0, "size": "tile_k", "row_words": 10}),
     ("too_much_traffic", Verdict.TOO_MUCH_TRAFFIC, {"name": "A", "access": "load", "words": 737280, "allowed": 46080, "ratio": 16.0, "tile_m": 16, "tile_n": 8}),
     ("too_much_traffic", Verdict.TOO_MUCH_TRAFFIC, {"name": "B", "access": "load", "words": 46081, "allowed": 46080, "ratio": 46081 / 46080, "tile_m": 16, "tile_n": 8}),
     ("few_lanes", Verdict.UNCOALESCED, {"name": "A", "access": "load", "ratio": 8.0, "sectors_per_request": 1.0, "ideal": 1.0, "words_per_request": 1.0}),
@@ -398,6 +399,30 @@ def test_a_general_hint_does_not_contradict_a_diagnosis() -> None:
     hints = {"wrong_answer": "Of the verdict."}
     known = finding("transposed", Verdict.WRONG_ANSWER, ELEMENT)
     assert describe(known, exercise(hints=hints)).hint != "Of the verdict."
+
+
+def test_only_the_compilers_own_words_have_the_hint_which_line_it_names() -> None:
+    facts = {"compiler": "g++", "message": "expected ';'", "count": 1, "first": "block_y"}
+    quoted = finding("compile_error", Verdict.COMPILE_ERROR, facts)
+    assert "on that line or on the one above" in describe(quoted, exercise()).hint
+    facts |= {"second": "block_x", "order": list(FIELDS)}
+    explained = finding("config_order", Verdict.COMPILE_ERROR, facts)
+    assert "compiler" not in describe(explained, exercise()).hint
+    hints = {"compile_error": "Look above."}
+    assert describe(quoted, exercise(hints=hints)).hint == "Look above."
+    assert describe(explained, exercise(hints=hints)).hint != "Look above."
+
+
+@pytest.mark.parametrize("kind", ["shared_access", "register_array"])
+def test_an_index_past_an_array_of_the_kernel_is_not_asked_about_the_edges_of_a_matrix(
+    kind: str,
+) -> None:
+    (facts, *_) = (facts for name, _, facts in EXAMPLES if name == kind)
+    hints = {"out_of_bounds": "Is this row inside the matrix?"}
+    hint = describe(finding(kind, Verdict.OUT_OF_BOUNDS, facts), exercise(hints=hints)).hint
+    assert "array" in hint
+    own = describe(finding(kind, Verdict.OUT_OF_BOUNDS, facts), exercise(hints={kind: "Own."}))
+    assert own.hint == "Own."
 
 
 def test_without_hints_a_case_that_can_be_printed_is_offered_to_look_at() -> None:

@@ -313,6 +313,7 @@ def test_a_wrong_signature_is_named_with_what_was_found(family: str) -> None:
 def test_a_misspelt_kernel_is_missing_and_the_found_one_is_named(family: str) -> None:
     (found,) = build(family, (PRELUDE + FINISH).replace("matmul_naive", "matmul_niave")).findings
     assert (found.kind, found.facts["found"]) == ("missing_kernel", ["matmul_niave"])
+    assert [place.line for place in found.locations] == [3]
 
 
 @both_compilers

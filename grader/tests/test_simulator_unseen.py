@@ -1,4 +1,5 @@
-"""Structs that go by value between memory and functions: what g++ does not instrument."""
+"""What a compiler does not instrument by itself: with g++, structs that go by value between memory
+and functions; with clang++, odd sizes, some names, and structs that a call reads."""
 
 from __future__ import annotations
 
@@ -83,3 +84,36 @@ def test_constant_memory_that_a_kernel_changes_is_global_memory(family: str) -> 
         text = kernel(body.partition(";")[2] if unchanged else body)
         seen = counted(family, "__constant__ float table[256];\n" + text)
         assert bool(seen.select("global", "load", "table")) is not unchanged
+
+
+# Each is 16 x 16 accesses of so many words to global memory.
+@both_compilers
+@pytest.mark.parametrize(
+    "body, words",
+    [
+        ("if (((const Field *)A)[tx].low == 1) return;", 2),
+        ("if (((const long double *)A)[tx] == 1.5e30L) return;", 4),
+        ("if ((*(const Wide *)A)[tx & 7] == 1.5e30f) return;", 8),
+        ("((Wide *)C)[tx] = Wide{} + row;", 8),
+        ("if (__llvm_gcov_table[tx] == 1.5e30f) return;", 1),
+    ],
+)
+def test_accesses_of_every_size_and_name_are_counted(family: str, body: str, words: int) -> None:
+    before = (
+        "struct __attribute__((packed)) Field { unsigned long long low : 48, high : 16; };"
+        "typedef float Wide __attribute__((vector_size(32), aligned(4)));"
+        "__device__ float __llvm_gcov_table[16];"
+    )
+    seen = counted(family, before + kernel(body)).select("global")
+    assert total([line for line in seen if line.line == LINE], "words") == 256 * words
+
+
+def test_a_struct_that_a_call_reads_from_memory_is_counted_with_clang() -> None:
+    before = (
+        "struct alignas(8) Eight { float v[8]; };"
+        "__device__ __attribute__((noinline)) float last(Eight e) { return e.v[7]; }"
+    )
+    body = "if (last(((const Eight *)A)[tx]) == 1.5e30f) return;"
+    seen = counted("clang++", before + kernel(body)).select("global", "load", "A")
+    assert total([line for line in seen if line.line == LINE], "words") == 256 * 8
+    assert "takes a struct by value" in build("g++", before + kernel(body)).unsupported

@@ -1,4 +1,4 @@
-// cooperative_groups: thread blocks and tiles of a warp.
+// cooperative_groups: thread blocks, tiles of a warp and coalesced threads.
 #pragma once
 #include "cuda_runtime.h"
 
@@ -62,6 +62,52 @@ template <unsigned int tile_size, class parent_type = void> class thread_block_t
 template <unsigned int tile_size, class parent_type>
 static inline thread_block_tile<tile_size, parent_type> tiled_partition(const parent_type &) {
     return thread_block_tile<tile_size, parent_type>();
+}
+
+// The lanes of a warp that come here together, numbered in their order.
+class coalesced_group {
+    unsigned int mask;
+
+    int lane_of(unsigned int rank) const {
+        unsigned int left = mask;
+        for (; rank > 0; --rank) left &= left - 1;
+        return __ffs((int)left) - 1;
+    }
+    template <class value_type> auto from(value_type value, unsigned int rank) const {
+        return __shfl_sync(mask, value, rank < size() ? lane_of(rank) : lane_of(thread_rank()));
+    }
+
+  public:
+    explicit coalesced_group(unsigned int lanes) : mask(lanes) {}
+    void sync() const { __syncwarp(mask); }
+    unsigned int num_threads() const { return (unsigned int)__popc(mask); }
+    unsigned int size() const { return num_threads(); }
+    unsigned int thread_rank() const {
+        return (unsigned int)__popc(mask & ((1u << thread_block::thread_rank() % 32) - 1));
+    }
+    static unsigned int meta_group_rank() { return 0; }
+    static unsigned int meta_group_size() { return 1; }
+    template <class value_type> auto shfl(value_type value, unsigned int rank) const {
+        return from(value, rank);
+    }
+    template <class value_type> auto shfl_up(value_type value, unsigned int delta) const {
+        return from(value, thread_rank() - delta);
+    }
+    template <class value_type> auto shfl_down(value_type value, unsigned int delta) const {
+        return from(value, thread_rank() + delta);
+    }
+    int any(int predicate) const { return __any_sync(mask, predicate); }
+    int all(int predicate) const { return __all_sync(mask, predicate); }
+    unsigned int ballot(int predicate) const {
+        unsigned int lanes = __ballot_sync(mask, predicate), ranks = 0;
+        for (unsigned int rank = 0; rank < size(); ++rank) {
+            ranks |= (lanes >> lane_of(rank) & 1u) << rank;
+        }
+        return ranks;
+    }
+};
+static inline __attribute__((always_inline)) coalesced_group coalesced_threads() {
+    return coalesced_group(__activemask());
 }
 
 // A group whose kind and size are only known at run time.

@@ -2,6 +2,19 @@
 // No name here is a single capital letter or an all-capital word a student might #define.
 #pragma once
 
+// What nvcc defines, in the version that requirements/nvcc.txt names.
+#define __NVCC__ 1
+#define __CUDACC_VER_MAJOR__ 13
+#define __CUDACC_VER_MINOR__ 5
+#define __CUDACC_VER_BUILD__ 37
+#define __CUDA_API_VER_MAJOR__ __CUDACC_VER_MAJOR__
+#define __CUDA_API_VER_MINOR__ __CUDACC_VER_MINOR__
+#define CUDART_VERSION (__CUDACC_VER_MAJOR__ * 1000 + __CUDACC_VER_MINOR__ * 10)
+#define __CUDACC_RELAXED_CONSTEXPR__ 1
+#define __CUDACC_DEVICE_ATOMIC_BUILTINS__ 1
+#define __NVCC_DIAG_PRAGMA_SUPPORT__ 1
+#define __CUDA_ARCH_LIST__ __CUDA_ARCH__
+
 #include <stddef.h>
 #include <stdint.h>
 

@@ -76,7 +76,6 @@ SIM_MATH0(lround, long)
 SIM_MATH0(lrint, long)
 SIM_MATH0(llround, long long)
 SIM_MATH0(llrint, long long)
-SIM_MATH0(ilogb, int)
 #undef SIM_MATH0
 #undef SIM_MATH1
 #undef SIM_MATH2

@@ -1,8 +1,8 @@
 // The kernel is called matmul_navie.
-// EXPECT verdict=missing_kernel kind=missing_kernel line=- devices=simulator,gpu
+// EXPECT verdict=missing_kernel kind=missing_kernel line=marked devices=simulator,gpu
 #include "launch.cuh"
 
-__global__ void matmul_navie(const float *A, const float *B, float *C, int M, int N, int K) {
+__global__ void matmul_navie(const float *A, const float *B, float *C, int M, int N, int K) {  // EXPECT-LINE
     const int row = blockIdx.y * blockDim.y + threadIdx.y;
     const int col = blockIdx.x * blockDim.x + threadIdx.x;
     if (row >= M || col >= N) return;

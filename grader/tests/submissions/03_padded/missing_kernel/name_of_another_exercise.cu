@@ -1,10 +1,10 @@
 // Begun from the file of exercise 02, whose kernel has another name.
-// EXPECT verdict=missing_kernel kind=missing_kernel line=- devices=simulator,gpu
+// EXPECT verdict=missing_kernel kind=missing_kernel line=marked devices=simulator,gpu
 #include "launch.cuh"
 
 constexpr int T = 16;
 
-__global__ void matmul_tiled(const float *A, const float *B, float *C, int M, int N, int K) {
+__global__ void matmul_tiled(const float *A, const float *B, float *C, int M, int N, int K) {  // EXPECT-LINE
     __shared__ float As[T][T];
     __shared__ float Bs[T][T + 1];
     int tx = threadIdx.x, ty = threadIdx.y;

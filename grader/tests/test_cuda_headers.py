@@ -1,0 +1,100 @@
+"""The simulator's headers offer what a kernel may take from CUDA's and the C++ library's, with
+the values that their documentation defines."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from grader.source import uses_unsupported
+from grader.submission import Submission
+from grader.tests.simulated import FINISH, PRELUDE, both_compilers, build, run
+
+INTRINSICS = """
+__byte_perm(0x33221100u, 0x77665544u, 0x7531u) == 0x77553311u
+__byte_perm(0x00008000u, 0u, 0x9998u) == 0xffffff00u
+__funnelshift_l(0x80000001u, 0x12345678u, 4) == 0x23456788u
+__funnelshift_r(0x80000001u, 0x12345678u, 36) == 0x88000000u
+__funnelshift_l(5u, 7u, 32) == 7u && __funnelshift_lc(5u, 7u, 32) == 5u
+__funnelshift_r(5u, 7u, 32) == 5u && __funnelshift_rc(5u, 7u, 99) == 7u
+__brev(1u) == 0x80000000u && __brevll(2ull) == 0x4000000000000000ull
+__sad(-2, 3, 10u) == 15u && __usad(2u, 7u, 1u) == 6u && __sad(INT_MIN, INT_MAX, 0u) == UINT_MAX
+__hadd(-3, 0) == -2 && __rhadd(-3, 0) == -1 && __hadd(INT_MAX, INT_MAX) == INT_MAX
+__uhadd(UINT_MAX, 1u) == 0x80000000u && __urhadd(UINT_MAX, 2u) == 0x80000001u
+__mul64hi(-1, 1) == -1 && __umul64hi(1ull << 63, 4) == 2 && __mulhi(-1, 1) == -1
+__dp4a(0x0102ff03, 0x01010101, 5) == 10 && __dp4a(0x0102ff03u, 0x01010101u, 5u) == 266u
+umin(1u, 2u) == 1u && umax(1u, 2u) == 2u && llmin(-1, 2) == -1 && ullmax(1, 2) == 2
+__hiloint2double(__double2hiint(-2.5), __double2loint(-2.5)) == -2.5
+"""
+CONVERSIONS = """
+__float2int_rn(2.5f) == 2 && __float2int_rn(3.5f) == 4 && __float2int_rn(-2.5f) == -2
+__float2int_rz(-2.7f) == -2 && __float2int_rd(-2.1f) == -3 && __float2int_ru(-2.9f) == -2
+__float2int_rz(3e9f) == INT_MAX && __float2int_rz(-3e9f) == INT_MIN && __float2int_rz(NAN) == 0
+__float2uint_rn(-1.0f) == 0u && __float2uint_rz(5e9f) == UINT_MAX && __float2uint_rz(3e9f) > 2e9
+__float2uint_ru(0.1f) == 1u && __float2uint_rd(1.9f) == 1u && __float2uint_rz(-0.5f) == 0u
+__float2ll_rn(-1e10f) == -10000000000ll && __float2ll_rz(1e19f) == LLONG_MAX
+__float2ll_rz(NAN) == LLONG_MIN && __float2ull_rz(1e19f) > LLONG_MAX
+__float2ull_rd(INFINITY) == ULLONG_MAX && __double2int_rz(NAN) == INT_MIN
+__double2int_rn(0.5) == 0 && __double2uint_ru(1e-9) == 1u && __double2ll_rd(-0.5) == -1
+__ll2float_rn(1ll << 40) == 1099511627776.0f && __int2double_rn(-7) == -7.0
+__ull2float_rn(ULLONG_MAX) == 18446744073709551616.0f && __uint2double_rn(UINT_MAX) > 4e9
+"""
+FUNCTIONS = """
+scalbnf(1.5f, 3) == 12.0f && logbf(8.0f) == 3.0f && nextafterf(1.0f, 2.0f) > 1.0f
+abs(tgammaf(4.0f) - 6.0f) < 1e-5f && abs(rcbrtf(8.0f) - 0.5f) < 1e-6f
+abs(rhypotf(3.0f, 4.0f) - 0.2f) < 1e-6f && lgammaf(1.0f) == 0.0f && isnan(nanf(""))
+__dsub_rn(3.0, 1.0) == 2.0 && __ddiv_rn(1.0, 4.0) == 0.25 && __dsqrt_rn(9.0) == 3.0
+std::signbit(-0.0f) && std::asinh(0.0f) == 0.0f && std::roundf(2.5f) == 3.0f
+std::to_integer<int>((std::byte{6} & std::byte{3}) << 1) == 4 && std::byte{1} != std::byte{2}
+sizeof(std::int_fast32_t) >= 4 && sizeof(std::uint_least8_t) == 1 && nullptr_t() == nullptr
+alignof(std::max_align_t) >= 8 && std::is_same_v<std::nullptr_t, decltype(nullptr)>
+sizeof(std::aligned_storage_t<24, 8>) == 24 && std::is_invocable_v<float (*)(float), int>
+!std::is_invocable_v<float (*)(float), float *> && std::is_copy_constructible_v<float4>
+std::is_copy_assignable_v<float4> && !std::is_copy_assignable_v<const float>
+std::is_function_v<void(int)> && !std::is_object_v<void(int)> && std::is_compound_v<float4>
+*std::addressof(M) == M && sizeof(longlong3) == 24 && make_ulong2(1, 2).y == 2
+atomicAdd_block(&shared_word, 0) == 7 && atomicMax_system(&shared_word, 3) == 7
+"""
+BEFORE = (
+    "".join(f"#include <{name}>\n" for name in ("cstddef", "cstring", "cstdio", "type_traits"))
+    + "#include <cooperative_groups.h>\nnamespace cg = cooperative_groups;\n"
+)
+
+
+@both_compilers
+@pytest.mark.parametrize("claims", [INTRINSICS, CONVERSIONS, FUNCTIONS])
+def test_values_are_those_that_the_documentation_defines(family: str, claims: str) -> None:
+    body = "    __shared__ int shared_word; shared_word = 7; __syncthreads();\n"
+    body += "\n".join(f"    if (!({claim})) __trap();" for claim in claims.strip().splitlines())
+    assert run(family, body, before=BEFORE).findings == ()
+
+
+@both_compilers
+@pytest.mark.parametrize(
+    "body",
+    [
+        "    float own[2]; std::memset(own, 0, sizeof own); std::memcpy(own, A, 4);"
+        " if (own[0] != A[0] || own[1] != 0.0f) __trap();",
+        "    register int i = tx; if (i != tx) __trap();",
+        "    short narrow = (short)(tx - 3); if (__shfl_sync(~0u, narrow, 0) != -3) __trap();",
+        "    int same = 5; if (__match_all_sync(~0u, tx, &same) || same) __trap();"
+        " if (__match_all_sync(~0u, 9, &same) != ~0u || same != 1) __trap();",
+    ],
+)
+def test_the_library_works_under_its_own_names(family: str, body: str) -> None:
+    assert run(family, body, before=BEFORE).findings == ()
+
+
+@both_compilers
+def test_coalesced_threads_are_numbered_among_themselves(family: str) -> None:
+    body = """    if (tx % 2) {
+        cg::coalesced_group odd = cg::coalesced_threads();
+        int rank = (ty % 2 * 16 + tx) / 2;
+        if (odd.size() != 16 || odd.thread_rank() != rank || odd.shfl(tx, 2) != 5) __trap();
+        if (odd.shfl_up(rank, 1) != (rank ? rank - 1 : 0) || !odd.any(tx == 3)) __trap();
+        if (odd.shfl_down(rank, 2) != (rank < 14 ? rank + 2 : rank) || odd.all(tx == 3)) __trap();
+        if (odd.ballot(tx == 3) != 0x202u) __trap();
+        odd.sync();
+    }"""
+    assert run(family, body, before=BEFORE).findings == ()
