@@ -77,6 +77,7 @@ doctor: .venv/gpu.stamp ## what this machine can grade, what is missing, and wha
 	@"$(PY)" -m grader doctor
 
 nvcc: .venv/base.stamp ## install NVIDIA's compiler into .venv, for machines without a CUDA toolkit (130 MB)
+	@echo "Installing NVIDIA's compiler, 130 MB ..."
 	@"$(PY)" -m pip $(INSTALL) -r requirements/nvcc.txt || $(NOT_INSTALLED)
 	@echo "nvcc is installed. It now decides what compiles, and for which GPUs: make test, make inspect EX=tiled"
 

@@ -95,6 +95,7 @@ LOCK = uv pip compile --quiet --upgrade --no-config --generate-hashes --no-emit-
 # What these commands need, besides the Makefile's own stamps.
 
 .venv/dev.stamp: .venv/base.stamp requirements/dev.txt
+	@echo "Installing what the grader's own tests need, once, about a minute ..."
 	@"$(PY)" -m pip $(INSTALL) -r requirements/dev.txt || $(NOT_INSTALLED)
 	@touch $@
 

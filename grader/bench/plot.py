@@ -82,12 +82,12 @@ def _roofline(picture: Picture, roof: Roof, left: float) -> Iterator[str]:
     )
     _, y = panel.place((roof.ridge, roof.peak_gflops))
     yield text(left + _WIDTH - 6, y - 7, f"{roof.peak_gflops:,.0f} GFLOP/s", 11, "end")
-    at = 2 * across.low  # right below the slope there is room
-    x, y = panel.place((at, roof.attainable_gflops(at)))
-    yield text(x + 8, y + 14, f"{roof.memory_gb_per_s:,.0f} GB/s", 11)
     names: list[float] = []
     for mark in marks:
         yield from _dot(panel, mark, roof, names)
+    at = 2 * across.low  # right below the slope there is room
+    x, y = panel.place((at, roof.attainable_gflops(at)))
+    yield text(x + 8, _free(y + 14, names), f"{roof.memory_gb_per_s:,.0f} GB/s", 11)
 
 
 def _dot(panel: Panel, mark: _Mark, roof: Roof, names: list[float]) -> Iterator[str]:

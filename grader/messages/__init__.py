@@ -52,6 +52,8 @@ _HINTS = {
     "block read, and what must its declaration say for that?",
     "host_constant": _KNOWN_TO_THE_GPU,
     "host_variable": _KNOWN_TO_THE_GPU,
+    "telling_condition": "A condition may ask for __CUDA_ARCH__, __CUDACC__, __NVCC__, the version "
+    "of CUDA or of C++, and for whatever the file itself defines.",
     "ragged_rows": "A sector begins at every eighth word of A and of B: at which word of one does "
     "the second tile of a row begin, and who fetches the rest of that sector?",
     "register_array": "Each dimension of an array has its own length: which loop counts the index "

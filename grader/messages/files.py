@@ -121,6 +121,10 @@ TEXTS: Mapping[str, Template] = {
         f"A {f.facts['what']} gives the lines after it a name or number that none of this file "
         "has, which is not allowed. Remove it."
     ),
+    "telling_condition": lambda f: (
+        f"A condition asks for {clipped(f.facts['name'])}, which tells the simulator's compiler "
+        "from nvcc. Both must compile the same kernel: which code is it to be?"
+    ),
     "forbidden_extension": _forbidden_extension,
     "hidden_word": lambda f: (
         f"The macros of this file put together the word {clipped(f.facts['name'])}, which is "

@@ -1,8 +1,8 @@
 """Copies of structs that g++ makes within a call, where it instruments none: a struct passed by
 value straight from memory, or one that a function returns straight into memory.
 
-clang++ instruments both. What g++ is about to translate is read from its own listing; functions
-that are inlined take their arguments by assignments, which are instrumented.
+What g++ is about to translate is read from its own listing; functions that are inlined take their
+arguments by assignments, which are instrumented. For clang++, instrumentation.py adds what lacks.
 """
 
 from __future__ import annotations

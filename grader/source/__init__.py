@@ -13,6 +13,7 @@ Findings, all with verdict `rejected` and one location:
   "directive" (`#include_next`, `#import`, `#embed`), "incbin" (in inline PTX).
   `nearest` is the allowed header that was probably meant, or "".
 - forbidden_line {what}: a `#line` that names another file, or no line of any file
+- telling_condition {name}: an #if that tells the simulator from nvcc
 - forbidden_extension {form, name}: an "attribute", a "pragma" or a "builtin" function that is not
   on the lists of `extensions`
 - asm_outside_function {}
@@ -33,6 +34,7 @@ from typing import TYPE_CHECKING
 
 from grader.finding import Finding, Location
 from grader.source import extensions
+from grader.source.conditions import telling
 from grader.source.directives import Item, Line, Macros, live
 from grader.source.expanded import ASM
 from grader.source.heads import Function
@@ -46,6 +48,7 @@ from grader.source.inclusion import (
     header,
     inclusions,
 )
+from grader.source.lacking import lacking
 from grader.source.scopes import Survey, survey
 from grader.source.tokens import Kind, Token
 from grader.verdict import Verdict
@@ -81,6 +84,7 @@ def inspect(submission: Submission) -> tuple[Finding, ...]:
     macros = Macros(items)
     found = [
         *inclusions(items, macros, submission.name),
+        *telling(items, macros),
         *_extensions(items, macros),
         *_tensor_cores(items, macros),
         *_outside(survey(items, macros), items, macros),
@@ -112,6 +116,7 @@ def uses_unsupported(submission: Submission) -> str:
     for first, colons, second in zip(words, words[1:], words[2:], strict=False):
         if (first, colons) == ("cuda", "::") and second in _CUDA_NAMES:
             used |= {_CUDA_NAMES[second]: None}
+    used |= dict.fromkeys(lacking(items))
     return ", ".join(used)
 
 

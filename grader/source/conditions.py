@@ -12,16 +12,15 @@ import re
 from collections.abc import Iterable, Iterator, Mapping
 
 from grader.source.directives import Item, Line, Macros
-from grader.source.inclusion import Found
-from grader.source.inclusion import _of_defined as of_defined
+from grader.source.inclusion import Found, of_defined
 from grader.source.tokens import Kind
 
 # Macros of the simulator's headers that are none in CUDA, those of one compiler, of how it was
 # called, and of the system's headers, which the simulator does not have.
 _TELLING = re.compile(
-    r"(?:sim|SIM)_\w+|threadIdx|blockIdx|blockDim|gridDim|alignas|__noinline__|__builtin_\w+"
-    r"|atomic[A-Z]\w+|__(?:clang|CLANG|llvm)\w*|__GNU[CG]_\w*|__VERSION__|__GXX_\w+"
-    r"|__has_(?:feature|extension|builtin)|__SANITIZE_\w+|__(?:NO_)?OPTIMIZE\w*|__NO_MATH_\w+"
+    r"(?:sim|SIM)_\w+|threadIdx|blockIdx|blockDim|gridDim|alignas|__noinline__|atomic[A-Z]\w+"
+    r"|__(?:clang|CLANG|llvm)\w*|__GNUC_[A-Z]\w*|__GNUG__|__VERSION__|__GXX_\w+"
+    r"|__has_(?:feature|extension)|__SANITIZE_\w+|__(?:NO_)?OPTIMIZE\w*|__NO_MATH_\w+"
     r"|__EXCEPTIONS|__cpp_(?:rtti|exceptions)|__SSP\w*|__(?:PI[CE]|pi[ce])__"
     r"|__GLIBC\w*|__GNU_LIBRARY__|_GLIBCXX\w*|_LIBCUDACXX\w*|_CCCL\w*|_GNU_SOURCE"
 )
@@ -48,7 +47,7 @@ def _asked(line: Line, macros: Macros, leading: Mapping[str, str]) -> Iterator[s
         if token.kind is not Kind.NAME:
             continue
         if line.spelt.endswith("def") or of_defined(line.rest, place):
-            if _tells(name, macros):
+            if _tells(name, macros) or name.startswith("__builtin_"):
                 yield name
         elif name in leading or name == _HOST or _tells(name, macros):
             yield leading.get(name, name)

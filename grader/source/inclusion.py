@@ -133,7 +133,7 @@ def _built(line: Line, macros: Macros, leading: Mapping[str, str]) -> Iterator[F
     asked = {
         token.text
         for place, token in enumerate(line.rest)
-        if token.kind is Kind.NAME and not _of_defined(line.rest, place)
+        if token.kind is Kind.NAME and not of_defined(line.rest, place)
     }
     asked -= _PROBES
     found = {leading[name] for name in asked if name in leading}
@@ -149,7 +149,7 @@ def _puts_together(name: str, macros: Macros) -> bool:
     return strange or macros.pastes(name)
 
 
-def _of_defined(row: tuple[Token, ...], place: int) -> bool:
+def of_defined(row: tuple[Token, ...], place: int) -> bool:
     """Whether the token is `defined`, or its operand, with or without parentheses."""
     before = [token.text for token in row[max(0, place - 2) : place]]
     return row[place].text == "defined" or before[-1:] == ["defined"] or before == ["defined", "("]

@@ -7,9 +7,10 @@ that a file defines itself are its own.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator, Sequence
+from itertools import pairwise
 
-from grader.source.directives import Item
+from grader.source.directives import Item, Line
 from grader.source.extensions import rows
 from grader.source.tokens import Kind, Token
 from grader.source.unions import VECTORS
@@ -23,6 +24,7 @@ _FUNCTIONS = re.compile(
     # Address spaces, clusters of blocks, textures, memory from a heap.
     r"|__is(?:Global|Shared|Constant|Local|GridConstant|CtaShared|ClusterShared)|__cvta_\w+"
     r"|__cluster\w*|__threadfence_cluster|(?:tex|surf)(?:[123]D|Cubemap)\w*|malloc"
+    r"|(?:binary|labeled)_partition|block_tile_memory"
     r"|__fns|__barrier_sync(?:_count)?|__uni_sync|__prof_trigger|__brkpt|__dp2a_(?:lo|hi)|__pm[0-3]"
     # Functions that no library for the CPU has.
     r"|r?norm[34]df?|normcdf(?:inv)?f?|erfc?invf?|erfcxf?|(?:sin|cos|sincos)pif?"
@@ -32,10 +34,12 @@ _TYPES = re.compile(r"(?:make_)?(?:u?long|u?longlong|double)4(?:_(?:16|32)a)?")
 _BEFORE_A_USE = frozenset({"return", "else", "do", "case", "sizeof", "typename"})
 
 
-def lacking(items: Iterable[Item]) -> Iterator[str]:
+def lacking(items: Sequence[Item]) -> Iterator[str]:
     """What a text uses of it, in the order of the text."""
     every = list(rows(items))
     own = {name for row in every for name in _declared(row)}
+    defined = (item.rest for item in items if isinstance(item, Line) and item.name == "define")
+    own |= {rest[0].text for rest in defined if rest}
     for row in every:
         for index, token in enumerate(row):
             member = index > 0 and row[index - 1].text in (".", "->")
@@ -48,7 +52,7 @@ def lacking(items: Iterable[Item]) -> Iterator[str]:
 
 def _declared(row: list[Token]) -> Iterator[str]:
     """Functions' names behind a type: `float norm3d(...)`."""
-    for before, token in zip(row, row[1:], strict=False):
+    for before, token in pairwise(row):
         typed = before.kind is Kind.NAME and before.text not in _BEFORE_A_USE
         if (typed or before.text in ("*", "&")) and _FUNCTIONS.fullmatch(token.text):
             yield token.text

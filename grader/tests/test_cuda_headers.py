@@ -3,13 +3,10 @@ the values that their documentation defines."""
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import pytest
 
 from grader.source import uses_unsupported
-from grader.submission import Submission
-from grader.tests.simulated import FINISH, PRELUDE, both_compilers, build, run
+from grader.tests.simulated import both_compilers, run, submission
 
 INTRINSICS = """
 __byte_perm(0x33221100u, 0x77665544u, 0x7531u) == 0x77553311u
@@ -53,11 +50,13 @@ sizeof(std::aligned_storage_t<24, 8>) == 24 && std::is_invocable_v<float (*)(flo
 !std::is_invocable_v<float (*)(float), float *> && std::is_copy_constructible_v<float4>
 std::is_copy_assignable_v<float4> && !std::is_copy_assignable_v<const float>
 std::is_function_v<void(int)> && !std::is_object_v<void(int)> && std::is_compound_v<float4>
+FLT_RADIX == 2 && DBL_DIG == 15 && INTPTR_MAX == INT64_MAX && sizeof(UINT64_C(1)) == 8
 *std::addressof(M) == M && sizeof(longlong3) == 24 && make_ulong2(1, 2).y == 2
 atomicAdd_block(&shared_word, 0) == 7 && atomicMax_system(&shared_word, 3) == 7
 """
+HEADERS = ("cfloat", "cstddef", "cstdio", "cstring", "type_traits")
 BEFORE = (
-    "".join(f"#include <{name}>\n" for name in ("cstddef", "cstring", "cstdio", "type_traits"))
+    "".join(f"#include <{name}>\n" for name in HEADERS)
     + "#include <cooperative_groups.h>\nnamespace cg = cooperative_groups;\n"
 )
 
@@ -94,7 +93,41 @@ def test_coalesced_threads_are_numbered_among_themselves(family: str) -> None:
         if (odd.size() != 16 || odd.thread_rank() != rank || odd.shfl(tx, 2) != 5) __trap();
         if (odd.shfl_up(rank, 1) != (rank ? rank - 1 : 0) || !odd.any(tx == 3)) __trap();
         if (odd.shfl_down(rank, 2) != (rank < 14 ? rank + 2 : rank) || odd.all(tx == 3)) __trap();
-        if (odd.ballot(tx == 3) != 0x202u) __trap();
+        if (odd.ballot(tx == 3) != 0x202u || cg::thread_rank(odd) != rank) __trap();
         odd.sync();
-    }"""
+    }
+    auto four = cg::tiled_partition<4>(cg::this_thread_block());
+    int same = 2;
+    if (four.match_any(tx % 2) != (tx % 2 ? 10u : 5u) || cg::group_size(four) != 4) __trap();
+    if (four.match_all(tx / 4, same) != 15u || same != 1) __trap();"""
     assert run(family, body, before=BEFORE).findings == ()
+
+
+@pytest.mark.parametrize(
+    ("statement", "used"),
+    [
+        ("int v = __vadd4(M, N) + __vmaxs2(M, N);", "__vadd4, __vmaxs2"),
+        ("float x = __fadd_rz(1.0f, 2.0f);", "__fadd_rz"),
+        ("float x = tex2D<float>(texture, 1, 2);", "tex2D"),
+        ("double4 v = make_double4(1, 2, 3, 4);", "double4, make_double4"),
+        ("float *p = (float *)malloc(4);", "malloc"),
+        ("float4 v = {.x = 1, .y = 2};", "the members of float4 by name"),
+        ("use(float4{.w = 1});", "the members of float4 by name"),
+    ],
+)
+def test_what_only_a_gpu_has_is_named_rather_than_refused(statement: str, used: str) -> None:
+    assert uses_unsupported(submission(f"__global__ void f() {{ {statement} }}")).startswith(used)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "__device__ float norm3d(float x) { return x; } __device__ float g() { return norm3d(1); }",
+        "#define __vadd4(a, b) ((a) + (b))\n__device__ int g() { return __vadd4(1, 2); }",
+        "struct Pair { float x, y; }; __device__ Pair g() { return Pair{.x = 1, .y = 2}; }",
+        "__device__ float g(Pool &pool, float4 v = {1, 2}) { return pool.malloc(4) + v.x; }",
+        "__device__ int g(int a) { return __vector_sum(a) + __fadd_rn(a, a); }",
+    ],
+)
+def test_names_that_a_file_defines_are_its_own(text: str) -> None:
+    assert uses_unsupported(submission(text)) == ""

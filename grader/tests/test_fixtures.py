@@ -40,32 +40,17 @@ def test_on_the_simulator(fixture: Fixture) -> None:
     assert list(problems(fixture, expected, on_simulator(fixture))) == []
 
 
-def beside_nvcc(fixture: Fixture) -> list[str]:
-    """What is not as the fixture says where nvcc decides what compiles."""
+@pytest.mark.long
+@needs_nvcc
+@pytest.mark.parametrize("fixture", on_device("simulator"), ids=str)
+def test_on_the_simulator_beside_nvcc(fixture: Fixture) -> None:
+    """Where nvcc decides what compiles."""
     expected = fixture.on("simulator")
     nvcc_check = compiler_check(simulated.TARGET)
     assert expected is not None
     assert nvcc_check is not None
     found = outcomes(fixture, simulated.device("g++"), nvcc=nvcc_check)
-    return list(problems(fixture, expected, found))
-
-
-REFUSED = [
-    fixture for fixture in on_device("simulator") if fixture.verdict == Verdict.COMPILE_ERROR
-]
-
-
-@needs_nvcc
-@pytest.mark.parametrize("fixture", REFUSED, ids=str)
-def test_nvcc_says_the_same_of_what_does_not_compile(fixture: Fixture) -> None:
-    assert beside_nvcc(fixture) == []
-
-
-@pytest.mark.long
-@needs_nvcc
-@pytest.mark.parametrize("fixture", on_device("simulator"), ids=str)
-def test_on_the_simulator_beside_nvcc(fixture: Fixture) -> None:
-    assert beside_nvcc(fixture) == []
+    assert list(problems(fixture, expected, found)) == []
 
 
 # Here, not in test_diagnoses.py, because one process runs a file: each fixture is graded once.

@@ -2,9 +2,16 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
+from grader.finding import GraderFault
+from grader.simulator import instrumentation
+from grader.simulator.device import SimulatorDevice
 from grader.simulator.instrumentation import complete
+from grader.tests.simulated import EXERCISE, FINISH, PRELUDE, TARGET, submission
+from grader.toolchain import HostCompiler, find_host_compilers
 
 TYPED = "@llvm.global_ctors = appending global [1 x { i32, void ()*, i8* }] []\n"
 OPAQUE = "@llvm.global_ctors = appending global [1 x { i32, ptr, ptr }] []\n"
@@ -96,3 +103,26 @@ def test_a_table_of_virtual_functions_is_constant() -> None:
     body = function("%1 = load ptr, ptr %0, align 8, !tbaa !5", "%2 = load ptr, ptr %1, align 8")
     assert len(added(OPAQUE + body + marks)) == 1
     assert len(added(OPAQUE + body)) == 2
+
+
+# LLVM 14 writes pointers with their types, and releases from 15 on without.
+each_clang = pytest.mark.parametrize(
+    "clang", [found for found in find_host_compilers() if found.family == "clang++"], ids=str
+)
+
+
+@each_clang
+def test_every_release_translates_what_was_completed(clang: HostCompiler, tmp_path: Path) -> None:
+    text = PRELUDE + "if (((const long double *)A)[tx] == 1.5e30L) return;" + FINISH
+    built = SimulatorDevice(TARGET, clang, cache=tmp_path).build(EXERCISE, submission(text))
+    assert built.config is not None, built.findings
+
+
+@each_clang
+def test_code_that_cannot_be_translated_is_not_the_kernels_fault(
+    clang: HostCompiler, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(instrumentation, "complete", lambda code: f"{code}\nnonsense")
+    device = SimulatorDevice(TARGET, clang, cache=tmp_path)
+    with pytest.raises(GraderFault, match=r"(?s)translate its own output: .*Next:"):
+        device.build(EXERCISE, submission(PRELUDE + FINISH))

@@ -150,10 +150,13 @@ def test_a_class_is_looked_at_before_anything_is_installed_for_it(project: Path)
     (project / "requirements" / "class.txt").touch()
     words = ("class", "ROSTER=my roster.csv", "SUBMISSIONS=in", "SEED=7")
     call = "[-m][grader][class][my roster.csv][in]"
-    steps = [one for one in make(project, *words).stdout.splitlines() if one.startswith("[")]
+    told = make(project, *words).stdout.splitlines()
+    assert told[1] == "Installing what a class needs, once, a minute or two ..."
+    steps = [one for one in told if one.startswith("[")]
     assert [step[:20] for step in steps] == [call[:20], "[-m][pip][install][-", call[:20]]
     assert steps[0] == f"{call}[--check][--output][class][--seed][7]"
     assert steps[2] == f"{call}[--output][class][--seed][7]"
+    assert "Installing" not in make(project, *words).stdout
     done = make(project, *words, STATUS="2")
     assert "[pip]" not in done.stdout
     assert done.returncode != 0

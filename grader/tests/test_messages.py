@@ -89,6 +89,7 @@ EXAMPLES: list[tuple[str, Verdict, Mapping[str, Any]]] = [
     ("forbidden_include", Verdict.REJECTED, {"header": "JOIN", "allowed": [], "form": "condition", "nearest": ""}),
     ("forbidden_include", Verdict.REJECTED, {"header": "passwd", "allowed": [], "form": "opened", "nearest": ""}),
     ("forbidden_line", Verdict.REJECTED, {"what": "#line"}),
+    ("telling_condition", Verdict.REJECTED, {"name": "threadIdx"}),
     ("forbidden_extension", Verdict.REJECTED, {"form": "attribute", "name": "constructor"}),
     ("forbidden_extension", Verdict.REJECTED, {"form": "pragma", "name": "GCC optimize"}),
     ("forbidden_extension", Verdict.REJECTED, {"form": "builtin", "name": "__builtin_fork"}),

@@ -58,6 +58,12 @@ template <unsigned int tile_size, class parent_type = void> class thread_block_t
     static unsigned int ballot(int predicate) {
         return __ballot_sync(mask(), predicate) >> first_lane();
     }
+    template <class value_type> static unsigned int match_any(value_type value) {
+        return __match_any_sync(mask(), value) >> first_lane();
+    }
+    template <class value_type> static unsigned int match_all(value_type value, int &all_equal) {
+        return __match_all_sync(mask(), value, &all_equal) >> first_lane();
+    }
 };
 template <unsigned int tile_size, class parent_type>
 static inline thread_block_tile<tile_size, parent_type> tiled_partition(const parent_type &) {
@@ -154,5 +160,11 @@ class grid_group {  // without a barrier, which a launch of this course cannot h
 };
 static inline grid_group this_grid() { return grid_group(); }
 template <class group_type> static inline void sync(const group_type &group) { group.sync(); }
+template <class group_type> static inline auto thread_rank(const group_type &group) {
+    return group.thread_rank();
+}
+template <class group_type> static inline auto group_size(const group_type &group) {
+    return group.size();
+}
 
 }  // namespace cooperative_groups

@@ -136,6 +136,8 @@ static inline float abs(float x) { return __builtin_fabsf(x); }
 static inline double abs(double x) { return __builtin_fabs(x); }
 #ifndef INFINITY
 #define INFINITY __builtin_inff()
+#define HUGE_VALF __builtin_huge_valf()
+#define HUGE_VAL __builtin_huge_val()
 #define NAN __builtin_nanf("")
 #endif
 #define M_E 2.7182818284590452354
@@ -148,6 +150,7 @@ static inline double abs(double x) { return __builtin_fabs(x); }
 #define M_PI_4 0.78539816339744830962
 #define M_1_PI 0.31830988618379067154
 #define M_2_PI 0.63661977236758134308
+#define M_2_SQRTPI 1.12837916709551257390
 #define M_SQRT2 1.41421356237309504880
 #define M_SQRT1_2 0.70710678118654752440
 

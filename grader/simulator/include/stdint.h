@@ -40,3 +40,11 @@ typedef __UINT_FAST64_TYPE__ uint_fast64_t;
 #define INT64_MIN (-INT64_MAX - 1)
 #define UINT64_MAX __UINT64_MAX__
 #define SIZE_MAX __SIZE_MAX__
+#define INTMAX_MAX __INTMAX_MAX__
+#define INTPTR_MAX __INTPTR_MAX__
+#define UINTPTR_MAX __UINTPTR_MAX__
+#define PTRDIFF_MAX __PTRDIFF_MAX__
+#define INT32_C(value) value
+#define UINT32_C(value) value##u
+#define INT64_C(value) value##l
+#define UINT64_C(value) value##ul

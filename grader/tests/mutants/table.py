@@ -9,7 +9,7 @@ from grader.tests.mutants.grading import Grade
 from grader.verdict import Verdict
 
 # A larger share of mutants without a fault would mean that the operators change nothing.
-MOST_UNCAUGHT = 0.05
+MOST_EQUIVALENT = 0.05
 # A text of which the compiler makes the same program is none.
 FATES = ("caught", "same_program", "equivalent", "harmless", "missed", "grader_error")
 
@@ -62,11 +62,10 @@ def problems(grades: Sequence[Grade], whole: bool = True) -> Iterator[str]:
     for fate in ("missed", "grader_error"):
         if fates[fate]:
             yield f"{fates[fate]} of {len(grades)} mutants: {fate.replace('_', ' ')}"
-    uncaught = fates["equivalent"] + fates["harmless"]
     mutants = len(grades) - fates["same_program"]
-    if whole and uncaught > MOST_UNCAUGHT * mutants:
-        limit = f"at most {MOST_UNCAUGHT:.0%} may be"
-        yield f"{uncaught} of {mutants} mutants are equivalent or harmless, {limit}"
+    if whole and fates["equivalent"] > MOST_EQUIVALENT * mutants:
+        limit = f"at most {MOST_EQUIVALENT:.0%} may be"
+        yield f"{fates['equivalent']} of {mutants} mutants are equivalent, {limit}"
 
 
 def conclusion(grades: Sequence[Grade], whole: bool = True) -> str:

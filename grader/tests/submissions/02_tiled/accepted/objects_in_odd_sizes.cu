@@ -1,5 +1,4 @@
-// Keeps to itself what it packs: fields of a word and of 48 bits, and a struct of eight floats that
-// a function takes by value.
+// Packs its own numbers into fields of 4 and 48 bits; a function takes its eight sums by value.
 // EXPECT verdict=accepted kind=- line=- devices=simulator,gpu
 #include "launch.cuh"
 
