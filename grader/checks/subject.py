@@ -9,7 +9,7 @@ from grader.checks.build import Compiled, CompilerCheck, compile_entry
 from grader.checks.drawing import SHRINK_LIMIT_S, first_shapes
 from grader.checks.meter import Meter
 from grader.checks.outcome import Outcome, PrerequisiteFailed, Status
-from grader.checks.plan import Entry, Plan
+from grader.checks.plan import GRADING_EXAMPLES, Entry, Plan
 from grader.checks.probing import missed_tiles, note_overflow, probe_large
 from grader.checks.search import Drawing, FaultSearch, timed_out
 from grader.checks.trial import count_shape, try_shape
@@ -24,6 +24,7 @@ from grader.problems.matmul import (
     PINNED,
     Shape,
     deep_shape,
+    deeper_shape,
     draw_seed,
     drawn_shapes,
     whole_tile_shapes,
@@ -145,12 +146,12 @@ class Subject:
 
     def is_right_for_any_shape(self) -> None:
         """Give the right answer for the pinned shapes, a deep one, then for drawn ones; leave no
-        tile out at large ones."""
+        tile out at large ones. A grading goes deeper still."""
         drawing = self._drawing(self._plan.examples)
         FaultSearch(self._findings_at, ANY_FAULT).run([*self._pinned(), *self._deep()], drawing)
         if self._plan.shape is None:
-            build, _ = self._launchable()
-            if findings := missed_tiles(self.device, build):
+            build, config = self._launchable()
+            if findings := missed_tiles(self.device, build) or self._at_deeper(config):
                 raise KernelFault(ordered(findings))
 
     def is_efficient(self) -> None:
@@ -264,6 +265,14 @@ class Subject:
     def _deep(self) -> list[Shape]:
         _, config = self._launchable()
         return [] if self._plan.shape else [deep_shape(config)]
+
+    def _at_deeper(self, config: LaunchConfig) -> tuple[Finding, ...]:
+        """A launch that takes too long there proves nothing: it may just be slow on a CPU."""
+        shape = deeper_shape(config)
+        if shape is None or self._plan.examples < GRADING_EXAMPLES:
+            return ()
+        findings = self._try(shape, watch=False)
+        return () if timed_out(findings) else findings
 
     def _whole_tiles(self) -> list[Shape]:
         _, config = self._launchable()

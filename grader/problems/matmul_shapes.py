@@ -107,7 +107,7 @@ def _many_blocks(*units: int) -> Iterator[Shape]:
     """Kernels that take blocks in groups of 2, 4, 8 or 16 rows meet a group that is not full, and
     those that work out a block's row with floats meet a row so long that the quotient is off."""
     m, n, k = units
-    for counts in (((9, 11), (5, 7), (3, 5)), ((2, 47),)):
+    for counts in (((9, 11), (5, 7), (3, 5)), ((2, 41),)):
         shapes = (Shape(rows * m, cols * n, k) for rows, cols in counts)
         yield from islice(filter(_is_affordable, shapes), 1)
 
@@ -203,21 +203,24 @@ def _fits(shape: Shape, config: LaunchConfig, limit: int) -> bool:
 def deep_shape(config: LaunchConfig) -> Shape:
     """A tiny C of sums far longer than any other shape's.
 
-    Deep enough for more steps than a byte counts, for loops that stop at 512, 1,024 or 4,096, and
-    for a k of 16 bits; less deep where tiles are so large that idle threads would make it long.
+    Deep enough for more steps than a byte counts, and for loops that stop at 512, 1,024 or 4,096;
+    less deep where tiles are so large that idle threads would make it long.
     """
-    area = config.tile_m * config.tile_n
-    depth = next((depth for depth in _DEPTHS if depth * area <= _DEEP_WORK), _LEAST_DEPTH)
     steps = _MORE_THAN_A_BYTE * config.tile_k + 3
-    affordable = min(_DEEPEST_WORK // area, _MOST_DEPTH)
-    return Shape(2, 3, max(_LEAST_DEPTH, min(max(depth, steps), affordable)))
+    affordable = min(_DEEPEST_WORK // (config.tile_m * config.tile_n), _MOST_DEPTH)
+    return Shape(2, 3, max(_LEAST_DEPTH, min(max(_DEPTH, steps), affordable)))
 
 
-_DEPTHS, _LEAST_DEPTH = (65_543, 5003), 521  # primes, so that no step divides them
-_DEEP_WORK = 85_000_000  # multiply-adds of whole tiles: a second in the simulator
+def deeper_shape(config: LaunchConfig) -> Shape | None:
+    """The same for a k of 16 bits; None where tiles are so large that it would take seconds."""
+    work = _DEEPER * config.tile_m * config.tile_n
+    return Shape(2, 3, _DEEPER) if work <= _DEEPEST_WORK else None
+
+
+_DEPTH, _LEAST_DEPTH, _DEEPER = 5003, 521, 68_737  # primes, so that no step divides them
 _MOST_DEPTH = 200_003  # integer inputs stay exact a little further
 _MORE_THAN_A_BYTE = 257
-_DEEPEST_WORK = 160_000_000  # for so many steps that a byte does not count them
+_DEEPEST_WORK = 160_000_000  # multiply-adds of whole tiles: two seconds in the simulator
 
 
 def large_shapes(config: LaunchConfig) -> tuple[Shape, ...]:

@@ -13,14 +13,20 @@ import pytest
 
 from grader.caller import make_variable
 from grader.checks import session
-from grader.checks.plan import PRACTICE_SEED, Entry, case_arguments
+from grader.checks.plan import (
+    GRADING_EXAMPLES,
+    PRACTICE_EXAMPLES,
+    PRACTICE_SEED,
+    Entry,
+    case_arguments,
+)
 from grader.checks.plugin import CheckPlugin
 from grader.checks.subject import Surroundings
 from grader.counted_shapes import drawn_aligned, drawn_ragged
 from grader.device import Build, Launch, Run
 from grader.exercise import PROJECT, Exercise
 from grader.finding import Finding, GraderFault
-from grader.problems.matmul import PINNED, Shape, deep_shape
+from grader.problems.matmul import PINNED, Shape, deep_shape, deeper_shape
 from grader.submission import Submission
 from grader.tests.fake_device import (
     CONFIG,
@@ -72,6 +78,24 @@ def test_as_many_shapes_are_drawn_as_the_plan_says_and_none_is_launched_anew() -
         draw(plan.seed, plan.entries[0].exercise, CONFIG) for draw in (drawn_aligned, drawn_ragged)
     ]
     assert device.counted == counted
+
+
+def test_a_grading_goes_deeper_than_16_bits_and_practice_does_not() -> None:
+    deeper = deeper_shape(CONFIG)
+    for examples, tried in ((GRADING_EXAMPLES, 1), (PRACTICE_EXAMPLES, 0)):
+        device = FakeDevice(wrong_at(lambda shape: shape == deeper))
+        found = check(a_plan(examples=examples), device)
+        assert device.launches.count(deeper) == tried
+        assert statuses(found)["any_shape"] == ("fail" if tried else "pass")
+
+
+def test_a_kernel_that_is_slow_there_passes_all_the_same() -> None:
+    def slow(build: Build, launch: Launch, number: int) -> Run:
+        late = shape_of(launch) == deeper_shape(CONFIG)
+        return (never_ends if late else right)(build, launch, number)
+
+    found = check(a_plan(examples=GRADING_EXAMPLES), FakeDevice(slow))
+    assert statuses(found) == dict.fromkeys(BUILT, "pass") | UNTIMED
 
 
 def test_the_same_seed_draws_the_same_shapes_and_another_seed_others() -> None:

@@ -20,6 +20,7 @@ from grader.problems.matmul import (
     Layout,
     Shape,
     deep_shape,
+    deeper_shape,
     draw_seed,
     drawn_shapes,
     factors,
@@ -109,7 +110,7 @@ def test_whole_tile_shapes_are_multiples_and_differ(config: LaunchConfig) -> Non
     large = config in (TUNED, WIDE, DEEP)
     rows, cols = (3, 5) if large else (9, 11)
     assert any(s.m >= rows * config.tile_m and s.n >= cols * config.tile_n for s in shapes)
-    assert any(s.n == 47 * config.tile_n for s in shapes) or large
+    assert any(s.n == 41 * config.tile_n for s in shapes) or large
     assert any(s.m < s.n for s in others)
     assert any(s.m > s.n for s in others) or config is ROW
 
@@ -120,9 +121,15 @@ def test_the_deep_shape_has_a_long_sum_that_is_exact_and_affordable(config: Laun
     assert (m, n) == (2, 3)
     assert 512 < k <= LARGEST_EXACT_K
     work = k * config.tile_m * config.tile_n
-    assert k > 65_536 or work > 17_000_000
-    assert k > 5000 or work > 80_000_000
+    assert k > 5000 or work > 100_000_000
     assert k > 256 * config.tile_k or work > 100_000_000
+
+
+def test_the_deeper_shape_is_beyond_16_bits_where_that_is_affordable() -> None:
+    for config, affordable in ((TILED, True), (NAIVE, True), (WIDE, False)):
+        shape = deeper_shape(config)
+        assert (shape is not None) is affordable
+        assert shape is None or 65_536 + 256 * config.tile_k < shape.k <= LARGEST_EXACT_K
 
 
 def test_the_first_whole_tile_shape_is_the_smallest_of_32_or_more() -> None:

@@ -496,7 +496,7 @@ def test_a_class_is_collected_where_the_token_is(workspace: Path, tools: Path) -
     }
     job = runner.run(runner.load(WORKFLOWS / "class.yml"), "collect", repository, tools, values)
     assert job.succeeded, job.steps[-1].log
-    total, *refused = job.step("Collect").log.splitlines()
+    _, total, *refused = job.step("Collect").log.splitlines()
     assert total == "3 students. nothing handed in: 1, taken: 1."
     assert [line.partition(" (line 4: ")[0] for line in refused] == [
         "  -cy: the roster's line cannot be used"

@@ -1,5 +1,6 @@
 #include "schedule.hpp"
 
+#include <algorithm>
 #include <cstring>
 
 #include "../observers/observers.hpp"
@@ -130,7 +131,8 @@ uint32_t release_with(int thread) {
     if (threads[thread].state != State::at_warp) return 0;
     int warp = thread / warp_lanes * warp_lanes;
     uint32_t mask = threads[thread].mask, arrived = 0;
-    for (int lane = 0; lane < warp_lanes && warp + lane < thread_count; ++lane) {
+    // The last lane first: it arrives last, so that the others are seldom looked at in vain.
+    for (int lane = std::min(warp_lanes, thread_count - warp) - 1; lane >= 0; --lane) {
         if (!(mask >> lane & 1u)) continue;
         const Thread &partner = threads[warp + lane];
         if (partner.state == State::done) continue;

