@@ -82,6 +82,7 @@ def test_as_many_shapes_are_drawn_as_the_plan_says_and_none_is_launched_anew() -
 
 def test_a_grading_goes_deeper_than_16_bits_and_practice_does_not() -> None:
     deeper = deeper_shape(CONFIG)
+    assert deeper is not None
     for examples, tried in ((GRADING_EXAMPLES, 1), (PRACTICE_EXAMPLES, 0)):
         device = FakeDevice(wrong_at(lambda shape: shape == deeper))
         found = check(a_plan(examples=examples), device)
