@@ -73,8 +73,11 @@ def _first(fixture: Fixture, expected: Expectation, failed: Sequence[Outcome]) -
 def expected_wrong() -> list[tuple[Fixture, Expectation]]:
     """The fixtures that the simulator must find fault with."""
     asked = [(fixture, fixture.on("simulator")) for fixture in load_all()]
-    fair = ("not_graded", Verdict.ACCEPTED)
-    return [(fixture, told) for fixture, told in asked if told and told.verdict not in fair]
+    return [(fixture, told) for fixture, told in asked if told and is_wrong(told)]
+
+
+def is_wrong(expected: Expectation) -> bool:
+    return expected.verdict not in ("not_graded", Verdict.ACCEPTED)
 
 
 def complaints(found: Diagnosis) -> Iterator[str]:

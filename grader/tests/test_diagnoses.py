@@ -1,4 +1,4 @@
-"""What is complained of in a first message. `test_fixtures.py` asks it of every fixture."""
+"""What is complained of in a first message. `test_fixtures.py` asks it of every wrong fixture."""
 
 from __future__ import annotations
 

@@ -20,9 +20,9 @@ from grader.finding import KernelFault
 from grader.gpu import nvcc
 from grader.submission import read
 from grader.tests import simulated, timed
-from grader.tests.diagnoses import complaints, diagnose, expected_wrong
+from grader.tests.diagnoses import complaints, diagnose, is_wrong
 from grader.tests.fixture_runs import EXERCISES, on_simulator, outcomes, problems
-from grader.tests.fixtures import PASTED_NAIVE, Expectation, Fixture, load_all
+from grader.tests.fixtures import PASTED_NAIVE, Fixture, load_all
 from grader.verdict import Verdict
 
 FIXTURES = load_all()
@@ -35,9 +35,13 @@ def on_device(device: str) -> list[Fixture]:
 
 @pytest.mark.parametrize("fixture", on_device("simulator"), ids=str)
 def test_on_the_simulator(fixture: Fixture) -> None:
+    """For the right reason, and with a first message that names cause, place and next step."""
     expected = fixture.on("simulator")
     assert expected is not None
-    assert list(problems(fixture, expected, on_simulator(fixture))) == []
+    found = on_simulator(fixture)
+    assert list(problems(fixture, expected, found)) == []
+    if is_wrong(expected):
+        assert list(complaints(diagnose(fixture, expected))) == []
 
 
 @pytest.mark.long
@@ -51,17 +55,6 @@ def test_on_the_simulator_beside_nvcc(fixture: Fixture) -> None:
     assert nvcc_check is not None
     found = outcomes(fixture, simulated.device("g++"), nvcc=nvcc_check)
     assert list(problems(fixture, expected, found)) == []
-
-
-# Here, not in test_diagnoses.py, because one process runs a file: each fixture is graded once.
-ASKED = expected_wrong()
-
-
-@pytest.mark.parametrize("fixture, expected", ASKED, ids=[str(fixture) for fixture, _ in ASKED])
-def test_the_first_message_names_cause_place_and_next_step(
-    fixture: Fixture, expected: Expectation
-) -> None:
-    assert list(complaints(diagnose(fixture, expected))) == []
 
 
 def one_a_verdict() -> list[Fixture]:
