@@ -47,8 +47,9 @@ forget: .venv/class.stamp ## remove everything about one student: STUDENT=name [
 
 ## Developers
 
-# A file's tests share what they made, so one process runs a file. A GPU is for one process at a time.
-PARALLEL = -n auto --dist loadfile
+# Neighbours share what they made, so a process begins with a row of them, then takes over what is
+# left of others' rows. A GPU is for one process at a time.
+PARALLEL = -n auto --dist worksteal
 
 check: lint ## the grader's own linters, types and tests (CI runs this)
 	"$(PY)" -m pytest grader/tests $(PARALLEL) --timeout 300 -m "not long and not gpu" $$PYTEST_ARGS

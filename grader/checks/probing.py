@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 
 import numpy as np
 import numpy.typing as npt
@@ -22,33 +23,32 @@ _USUAL_S = 2.0
 Elements = npt.NDArray[np.int64]  # of C, counted along its rows
 
 
-def probe_large(device: Device, build: Build) -> tuple[Finding, ...]:
-    """Faults of the last block at shapes near the contract's limit. Raises GraderFault.
+def large_blocks(device: Device, build: Build) -> tuple[Blocks, ...]:
+    """The blocks of the shapes near the contract's limit."""
+    assert build.config is not None, "only a complete build is launched"
+    return tuple(Blocks(device, build, build.config, shape) for shape in large_shapes(build.config))
+
+
+def probe_large(large: Sequence[Blocks]) -> tuple[Finding, ...]:
+    """Faults of the last block at these shapes. Raises GraderFault.
 
     A block that takes too long there proves nothing: such sizes are not meant for a CPU.
     """
     found: list[Finding] = []
-    for blocks in _large(device, build):
-        told = blocks.run(blocks.last).findings
+    for blocks in large:
+        told = blocks.of_last.findings
         found += [replace(f, shape=blocks.shape) for f in told if f.verdict is not Verdict.TIMEOUT]
     return tuple(found)
 
 
-def missed_tiles(device: Device, build: Build) -> tuple[Finding, ...]:
-    """Tiles of C at large shapes that no block stores, in a kernel that is right at small ones: a
+def missed_tiles(large: Sequence[Blocks]) -> tuple[Finding, ...]:
+    """Tiles of C at these shapes that no block stores, in a kernel that is right at small ones: a
     number of it is too narrow. Raises GraderFault."""
     found: list[Finding] = []
-    for blocks in _large(device, build):
-        probe = blocks.run(blocks.last)
-        if not probe.findings:
-            found += [replace(f, shape=blocks.shape) for f in blocks.misplaced(probe)]
+    for blocks in large:
+        if not blocks.of_last.findings:
+            found += [replace(f, shape=blocks.shape) for f in blocks.misplaced(blocks.of_last)]
     return tuple(found)
-
-
-def _large(device: Device, build: Build) -> Iterator[_Blocks]:
-    assert build.config is not None, "only a complete build is launched"
-    for shape in large_shapes(build.config):
-        yield _Blocks(device, build, build.config, shape)
 
 
 def note_overflow(device: Device, build: Build, note: Callable[[Finding], None]) -> None:
@@ -58,14 +58,14 @@ def note_overflow(device: Device, build: Build, note: Callable[[Finding], None])
     """
     assert build.config is not None, "only a complete build is launched"
     for shape in beyond_shapes(build.config):
-        blocks = _Blocks(device, build, build.config, shape)
-        for finding in blocks.run(blocks.last).findings:
+        blocks = Blocks(device, build, build.config, shape)
+        for finding in blocks.of_last.findings:
             if finding.verdict is Verdict.INDEX_OVERFLOW:
                 note(replace(finding, kind="overflow_beyond", shape=shape))
 
 
 @dataclass(frozen=True)
-class _Blocks:
+class Blocks:
     """The blocks of one shape, by linear number; each runs alone."""
 
     device: Device
@@ -81,6 +81,11 @@ class _Blocks:
     def last(self) -> int:
         across, down = self.launch.grid
         return across * down - 1
+
+    @cached_property
+    def of_last(self) -> Probe:
+        """What the last block does; it runs once."""
+        return self.run(self.last)
 
     def run(self, block: int, timeout_s: float | None = None) -> Probe:
         launch = self.launch

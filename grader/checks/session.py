@@ -49,8 +49,10 @@ def _arguments(limit_s: int) -> list[str]:
         "--import-mode=importlib",
         # pytest's own report stays, in short: pytest-timeout needs it to interrupt a check, and a
         # worker's log tells how far it came.
-        *("-qq", "--no-header", "--no-summary", "--capture=no"),
+        *("-qq", "--no-header", "--no-summary", "--tb=no", "--capture=no"),
         *("-p", "no:cacheprovider", "-p", "no:faulthandler"),
+        # These two collect garbage at the end, five times: a tenth of a second for each grading.
+        *("-p", "no:unraisableexception", "-p", "no:threadexception"),
         *("-p", "pytest_timeout", f"--timeout={limit_s}", "--timeout-method=signal"),
         str(TESTS),
     ]

@@ -10,7 +10,13 @@ from grader.checks.drawing import SHRINK_LIMIT_S, first_shapes
 from grader.checks.meter import Meter
 from grader.checks.outcome import Outcome, PrerequisiteFailed, Status
 from grader.checks.plan import GRADING_EXAMPLES, Entry, Plan
-from grader.checks.probing import missed_tiles, note_overflow, probe_large
+from grader.checks.probing import (
+    Blocks,
+    large_blocks,
+    missed_tiles,
+    note_overflow,
+    probe_large,
+)
 from grader.checks.search import Drawing, FaultSearch, timed_out
 from grader.checks.trial import count_shape, try_shape
 from grader.counted_shapes import drawn_aligned, drawn_ragged, is_aligned
@@ -96,6 +102,7 @@ class Subject:
         self._plan = plan
         self._around = around
         self._result: Compiled | Exception | None = None
+        self._large: tuple[Blocks, ...] = ()
 
     def __str__(self) -> str:
         return f"{self.exercise.name}-{self.device.kind}"
@@ -136,7 +143,7 @@ class Subject:
         FaultSearch(self._watched, UNSAFE).run(shapes, drawing)
         if self._plan.shape is None:
             build, _ = self._launchable()
-            if findings := probe_large(self.device, build):
+            if findings := probe_large(self._large_blocks(build)):
                 raise KernelFault(ordered(findings))
             note_overflow(self.device, build, self._note)
 
@@ -151,7 +158,7 @@ class Subject:
         FaultSearch(self._findings_at, ANY_FAULT).run([*self._pinned(), *self._deep()], drawing)
         if self._plan.shape is None:
             build, config = self._launchable()
-            if findings := missed_tiles(self.device, build) or self._at_deeper(config):
+            if findings := missed_tiles(self._large_blocks(build)) or self._at_deeper(config):
                 raise KernelFault(ordered(findings))
 
     def is_efficient(self) -> None:
@@ -221,6 +228,11 @@ class Subject:
         if isinstance(self._result, Exception):
             raise self._result
         return self._result
+
+    def _large_blocks(self, build: Build) -> tuple[Blocks, ...]:
+        """Made once: two checks look at what the last block does."""
+        self._large = self._large or large_blocks(self.device, build)
+        return self._large
 
     def _launchable(self) -> tuple[Build, LaunchConfig]:
         build = self._compiled().launchable()

@@ -239,8 +239,8 @@ def beyond_shapes(config: LaunchConfig) -> tuple[Shape, ...]:
 
 
 def _huge_shapes(config: LaunchConfig, square: int, elements: int) -> tuple[Shape, ...]:
-    depth = 2_000
-    rows = min(1_000_000, _MOST_BLOCK_ROWS * config.tile_m)
+    depth = max(1_000, 15 * config.tile_k)  # so that one step past the edge stays below 2^31
+    rows = min(2_000_000, _MOST_BLOCK_ROWS * config.tile_m)
     return (
         Shape(square, square, 2 * config.tile_k + 1),
         Shape(rows, config.tile_n + 1, elements // rows),

@@ -13,7 +13,15 @@ from grader import confined
 from grader.finding import NOT_YOURS, GraderFault
 from grader.simulator import instrumentation, preprocess, unseen
 from grader.simulator.assembly import patch
-from grader.simulator.failure import CONTRACT, HERE, INCLUDE, SOURCE, CompileFailure, failure
+from grader.simulator.failure import (
+    CONTRACT,
+    FIRST_HEADER,
+    HERE,
+    INCLUDE,
+    SOURCE,
+    CompileFailure,
+    failure,
+)
 from grader.source import unions
 from grader.toolchain import HostCompiler
 
@@ -114,7 +122,7 @@ def flags(compiler: HostCompiler, capability: tuple[int, int]) -> tuple[str, ...
         # Searched before what a compiler takes for the system's, whatever it was set up to take.
         *("-I", str(INCLUDE), "-I", str(CONTRACT)),
         "-include",
-        "cuda_runtime.h",
+        FIRST_HEADER,
     )
 
 

@@ -18,6 +18,7 @@ INCLUDE = HERE / "include"
 CONTRACT = HERE.parent / "include"
 # What the compilers and the debug information call the student's file, whatever its real name.
 SOURCE = "kernel.cu"
+FIRST_HEADER = "cuda_runtime.h"  # what nvcc includes unasked, too
 MARKED = "kernel.ii"  # beside it where that, and not the source, was compiled
 _ERROR = re.compile(
     r"^(?P<file>[^\n:]+):(?P<line>\d+):(?:\d+:)? (?:fatal )?error: (?P<text>.+)$", re.MULTILINE

@@ -17,6 +17,7 @@ from grader import confined
 from grader.finding import NOT_YOURS, GraderFault
 from grader.simulator.failure import (
     CONTRACT,
+    FIRST_HEADER,
     HERE,
     INCLUDE,
     MARKED,
@@ -58,6 +59,8 @@ def check(command: Sequence[str], folder: Path) -> tuple[confined.Completed, Seq
         raise _not_looked_at(command, looked)
     text = output.read_text(encoding="utf-8", errors="replace")
     output.unlink()  # the folder is kept in the cache
+    start = expanded.own_part(text, SOURCE, FIRST_HEADER)
+    headers, text = text[:start], text[start:]  # nine tenths are headers: not read again each time
     _look_through(text, reserved_names())
     marked = unions.mark(text) if "union" in text else text
     marked = loops.mark(marked, _NEXT_ITERATION) if "unroll" in marked else marked
@@ -65,7 +68,7 @@ def check(command: Sequence[str], folder: Path) -> tuple[confined.Completed, Seq
         return done, (SOURCE,)
     if f"? {_NEXT_ITERATION}()" in marked:  # what pragmas said is code now
         _look_through(marked, reserved_names() - {_NEXT_ITERATION})
-    output.write_text(marked, encoding="utf-8", errors="replace")
+    output.write_text(headers + marked, encoding="utf-8", errors="replace")
     return done, ("-x", "c++-cpp-output", output.name)
 
 

@@ -35,6 +35,18 @@ _OPERATOR = re.compile(r'\b_Pragma\s*\(\s*\w*"(?P<text>(?:[^"\\\n]|\\.)*)')
 _MARKER = re.compile(r'^# (?P<line>\d+) "(?P<file>(?:[^"\\\n]|\\.)*)"', re.MULTILINE)
 
 
+def own_part(output: str, source: str, header: str) -> int:
+    """Where `source` begins in an `output` that begins with `header`, which the compiler was told
+    to include first; 0 where it does not. What stands before is the same for every text."""
+    at_header = -1
+    for match in _MARKER.finditer(output):
+        if at_header < 0 and match["file"].endswith(header):
+            at_header = match.start()
+        elif at_header >= 0 and match["file"] == source:
+            return match.start()
+    return 0
+
+
 def scan(output: str, source: str, reserved: Collection[str]) -> list[Found]:
     """What must not be in the text of `source` with the headers it includes, in order of places.
 

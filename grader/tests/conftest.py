@@ -33,6 +33,12 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     )
 
 
+@pytest.hookimpl(optionalhook=True)  # a run in one process has no pytest-xdist
+def pytest_xdist_auto_num_workers() -> int:
+    """One more than cores: some tests wait for what they have stopped or slowed down."""
+    return (os.cpu_count() or 1) + 1
+
+
 def pytest_configure(config: pytest.Config) -> None:
     unknown = set(_names(config) or ()) - set(LACKS)
     if unknown:

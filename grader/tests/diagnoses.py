@@ -15,6 +15,7 @@ from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass
 from multiprocessing import get_context
 
+from grader import cores
 from grader.checks.outcome import Outcome, Status
 from grader.exercise import find
 from grader.finding import Finding
@@ -157,8 +158,7 @@ def main(names: Sequence[str]) -> int:
         if not names or any(name in str(fixture) for name in names)
     ]
     wrong = 0
-    cores = len(os.sched_getaffinity(0))
-    with ProcessPoolExecutor(cores, get_context("spawn"), initializer=_be_quiet) as pool:
+    with ProcessPoolExecutor(cores.usable(), get_context("spawn"), initializer=_be_quiet) as pool:
         for found in pool.map(_diagnose, chosen):
             wrong += _show(found)
     print(f"{len(chosen)} fixtures, {wrong} with a message that is not as it should be.")

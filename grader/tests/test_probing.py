@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from grader.checks.probing import missed_tiles
+from grader.checks.probing import large_blocks, missed_tiles
 from grader.device import Build, Launch, Probe
 from grader.finding import Finding
 from grader.problems.matmul import Shape, large_shapes, prepare_sparse
@@ -20,7 +20,7 @@ INDICES = PRELUDE.splitlines(keepends=True)[-1]
 def found(indices: str, store: str = STORE) -> tuple[Finding, ...]:
     """What is found for a kernel that computes `row` and `col` so."""
     built = build("g++", PRELUDE.replace(INDICES, indices) + store)
-    return missed_tiles(device("g++"), built)
+    return missed_tiles(large_blocks(device("g++"), built))
 
 
 @pytest.mark.parametrize(
@@ -90,9 +90,11 @@ def test_what_is_not_known_is_no_fault() -> None:
     assert entry.submission is not None
     built = Build(an_exercise(), entry.submission, "simulator", config=CONFIG)
     unknown = Storing(None)
-    assert missed_tiles(unknown, built) == ()
+    assert missed_tiles(large_blocks(unknown, built)) == ()
     shapes = large_shapes(CONFIG)
     launches = [prepare_sparse(built.exercise, CONFIG, shape) for shape in shapes]
     last = [launch.grid[0] * launch.grid[1] - 1 for launch in launches]
     assert unknown.probed == list(zip(shapes, last, strict=True))
-    assert missed_tiles(Storing([64 * 9 * number for number in range(9)]), built) == ()
+    assert (
+        missed_tiles(large_blocks(Storing([64 * 9 * number for number in range(9)]), built)) == ()
+    )

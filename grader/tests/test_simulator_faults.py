@@ -6,7 +6,7 @@ from collections.abc import Iterable
 
 import pytest
 
-from grader.checks.probing import probe_large
+from grader.checks.probing import large_blocks, probe_large
 from grader.device import Run
 from grader.problems.matmul import Shape
 from grader.tests.simulated import (
@@ -347,4 +347,4 @@ def test_division_by_sizes_is_no_overflow_at_any_shape(family: str) -> None:
     )
     built = build(family, text)
     assert right(built, SHAPE, launch(family, built))
-    assert probe_large(device(family), built) == ()
+    assert probe_large(large_blocks(device(family), built)) == ()

@@ -6,11 +6,11 @@ Exit status 0 when every mutant is caught or equivalent, 1 when one was missed.
 from __future__ import annotations
 
 import argparse
-import os
 import sys
 import time
 from collections.abc import Sequence
 
+from grader import cores
 from grader.exercise import find, load_all
 from grader.settings import PROJECT
 from grader.tests.mutants.collection import OPERATORS, mutants_of, sample, solutions
@@ -46,7 +46,7 @@ def _options() -> argparse.ArgumentParser:
     parser.add_argument("--sample", action="store_true", help="one of each operator")
     parser.add_argument("--list", action="store_true", help="print names, grade nothing")
     parser.add_argument("--show", action="store_true", help="print texts, grade nothing")
-    parser.add_argument("--jobs", type=int, default=len(os.sched_getaffinity(0)))
+    parser.add_argument("--jobs", type=int, default=cores.usable())
     return parser
 
 
