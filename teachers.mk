@@ -27,12 +27,13 @@ calibrate: .venv/gpu.stamp ## which speed earns points on this GPU: writes exerc
 	@"$(PY)" -m grader calibrate $${SIZES:+--sizes "$$SIZES"}
 
 # What can be wrong with the call is told before anything is installed for it.
-class: .venv/gpu.stamp ## grade a whole class, go on where it stopped: ROSTER=roster.csv SUBMISSIONS=dir [OUTPUT=class] [DEVICE=...] [SEED=n] [JOBS=n] [PROFILE=grader/classroom/profiles/slurm]
+class: ## grade a whole class, go on where it stopped: ROSTER=roster.csv SUBMISSIONS=dir [OUTPUT=class] [DEVICE=...] [SEED=n] [JOBS=n] [PROFILE=grader/classroom/profiles/slurm]
 	@$(call need,ROSTER,Name the roster: make class ROSTER=roster.csv SUBMISSIONS=dir)
 	@$(call need,SUBMISSIONS,Name the folder of submissions: make class ROSTER=roster.csv SUBMISSIONS=dir)
+	@$(MAKE) --silent .venv/base.stamp
 	@"$(PY)" -m grader class "$$ROSTER" "$$SUBMISSIONS" --check \
 		--output "$${OUTPUT:-class}" $(PLACE) $${PROFILE:+--profile "$$PROFILE"}
-	@$(MAKE) --silent .venv/class.stamp
+	@$(MAKE) --silent .venv/gpu.stamp .venv/class.stamp
 	@"$(PY)" -m grader class "$$ROSTER" "$$SUBMISSIONS" \
 		--output "$${OUTPUT:-class}" $(PLACE) $${JOBS:+--jobs "$$JOBS"} $${PROFILE:+--profile "$$PROFILE"}
 
@@ -74,7 +75,7 @@ proof: .venv/gpu.stamp ## the simulator's counters beside the hardware's; measur
 lint: .venv/dev.stamp ## only what is quick: format, linter, starters in step, types
 	"$(PY)" -m ruff format --check
 	"$(PY)" -m ruff check
-	"$(PY)" -m grader.starters --check
+	"$(PY)" -m grader starter --check
 	"$(PY)" -m mypy
 
 lock: ## pin the packages of pyproject.toml anew, with hashes (needs uv)

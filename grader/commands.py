@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import os
 import stat
 from collections.abc import Sequence
 from pathlib import Path
@@ -53,7 +54,7 @@ def test(options: argparse.Namespace) -> int:
     seed = PRACTICE_SEED if options.seed is None else options.seed
     plan = Plan(folder_entries(chosen, folder), seed, PRACTICE_EXAMPLES, shape)
     screen = console(plain)
-    show_changed(screen, folder)
+    show_place(screen, options.folder or STARTER, folder)
     grading = run_plan(plan, options.device, screen, plain)
     show_exercises(screen, grading, with_points=shape is None)
     if shape is None and any(exercise.graded for exercise in chosen):
@@ -82,7 +83,7 @@ def grade(options: argparse.Namespace) -> int:
     screen = console(plain)
     if folder:
         show_ignored(screen, folder, entries, load_all(PROJECT))
-        show_changed(screen, folder)
+        show_place(screen, options.folder, folder)
     grader = record.identity()
     with output_folder.reserved(options.output), interruption.held():
         grading = run_plan(plan, options.device, screen, plain)
@@ -135,8 +136,11 @@ def show_ignored(
         show(screen, [line(f"Ignored in {folder}: {', '.join(ignored[:10])}{more}")])
 
 
-def show_changed(screen: Console, folder: Path) -> None:
-    """In a hand-out: what of the grader itself was edited, since it counts for nothing."""
+def show_place(screen: Console, given: Path, folder: Path) -> None:
+    """Where the files are if not in the folder that was given. In a hand-out: what of the grader
+    itself was edited, since it counts for nothing."""
+    if folder != given:
+        show(screen, [line(f"{given} holds none of the files itself: those in {folder} are meant")])
     if told := protection.note(protection.changed_outside(folder)):
         show(screen, [line(told)])
 
@@ -172,6 +176,10 @@ def parse_shape(text: str | None) -> Shape | None:
 
 
 def existing(folder: Path) -> Path:
+    """The folder with the files: this one or, where a whole hand-out was given, its starter/.
+
+    Raises GraderFault for none.
+    """
     try:
         found = folder.stat()
     except OSError:  # also for a name that no file can have
@@ -181,4 +189,10 @@ def existing(folder: Path) -> Path:
             raise GraderFault("starter/ does not exist. Next: make starter")
         kind = "is not a folder" if found else "does not exist"
         raise GraderFault(f"{folder} {kind}. Give the folder that holds the .cu files.")
-    return folder
+    inner = folder / STARTER.name
+    linked = inner.is_symlink()  # it may lead to somebody else's files
+    return inner if not linked and _holds_any(inner) and not _holds_any(folder) else folder
+
+
+def _holds_any(folder: Path) -> bool:
+    return any(os.path.lexists(folder / f"{one.name}.cu") for one in load_all(PROJECT))

@@ -10,12 +10,11 @@ import math
 from collections.abc import Callable, Iterable
 
 from grader.checks.plan import derived_seed
+from grader.counters import SECTOR_WORDS
 from grader.device import LaunchConfig
 from grader.exercise import Exercise
 from grader.problems.matmul import Shape
 
-# Sectors hold 8 words: at multiples of 8, no row of a matrix begins in the middle of one.
-_SECTOR_WORDS = 8
 # Enough tiles in each direction for every path through the kernel's loops, and still quick.
 _LEAST_SIZE = 64
 # A drawn dimension has up to this many tiles more than the least.
@@ -88,7 +87,7 @@ def _tiles(config: LaunchConfig) -> tuple[int, int, int]:
 
 
 def _step(tile: int) -> int:
-    return math.lcm(tile, _SECTOR_WORDS)
+    return math.lcm(tile, SECTOR_WORDS)  # no row of a matrix begins in the middle of a sector
 
 
 def _affordable(

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass
 
 from grader.problems.matmul import Shape
+
+SECTOR_WORDS = 8  # of 4 bytes
 
 
 @dataclass(frozen=True)
@@ -46,6 +49,14 @@ class LineCounter:
 
 
 @dataclass(frozen=True)
+class Stride:
+    """How far apart most neighbouring lanes are, and whether all of them are."""
+
+    bytes: int
+    everywhere: bool
+
+
+@dataclass(frozen=True)
 class Request:
     """One request of a warp: the first of the most expensive ones of its line, access and array.
 
@@ -65,6 +76,18 @@ class Request:
     warp: int  # number in its block
     block: tuple[int, ...]
     offsets: tuple[int | None, ...]
+
+    @property
+    def stride(self) -> Stride | None:
+        """None where no distance between neighbouring lanes is that of most pairs."""
+        pairs = zip(self.offsets, self.offsets[1:], strict=False)
+        steps = Counter(
+            right - left for left, right in pairs if left is not None and right is not None
+        )
+        if not steps:
+            return None
+        step, times = steps.most_common(1)[0]
+        return Stride(step, len(steps) == 1) if 2 * times > steps.total() else None
 
 
 @dataclass(frozen=True)
@@ -90,8 +113,15 @@ class Counters:
 
     @property
     def bytes_moved(self) -> int:
-        """Between L1 and L2: 32 bytes a sector."""
-        return 32 * sum(line.sectors for line in self.select("global"))
+        """Between L1 and L2, in whole sectors."""
+        return 4 * SECTOR_WORDS * sum(line.sectors for line in self.select("global"))
+
+    @property
+    def conflict_share(self) -> float:
+        """Bank conflicts as a share of the wavefronts of shared memory."""
+        shared = self.select("shared")
+        wavefronts = total(shared, "wavefronts")
+        return total(shared, "bank_conflicts") / wavefronts if wavefronts else 0.0
 
     def arithmetic_intensity(self, shape: Shape) -> float:
         """Operations (2*M*N*K) for each byte moved; 0 when nothing was moved."""

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from grader import settings
+from grader.device import MAX_GRID_Y
 from grader.finding import GraderFault
 
 _KIB = 1024
@@ -95,7 +96,7 @@ class Target:
     max_block_x: int = 1024
     max_block_y: int = 1024
     max_grid_x: int = 2**31 - 1
-    max_grid_y: int = 65535
+    max_grid_y: int = MAX_GRID_Y
 
     @property
     def capability(self) -> tuple[int, int]:

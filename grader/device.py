@@ -6,6 +6,7 @@ through a worker process and both only report what happened; `judge` decides wha
 
 from __future__ import annotations
 
+import struct
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from enum import Enum
@@ -24,7 +25,13 @@ if TYPE_CHECKING:  # names of types only: `problems.matmul` builds launches, and
 
 Words = npt.NDArray[np.uint32]
 
-
+# The symbol that LAUNCH_CONFIG of launch.cuh stores, and its six ints.
+CONFIG_SYMBOL = "launch_config"
+CONFIG_FORM = struct.Struct("<6i")
+# Block rows of a grid, on every GPU.
+MAX_GRID_Y = 65_535
+# One launch may take this long; a kernel at a graded size takes milliseconds.
+LAUNCH_LIMIT_S = 10.0
 # What a kernel may print in one launch: enough to debug with, too little to drown a report.
 OUTPUT_LIMIT_BYTES = 64 * 1024
 # Device variables of a whole submission; more could hold a finished product between launches.
@@ -65,6 +72,11 @@ class Build:
     findings: tuple[Finding, ...] = ()
     unsupported: str = ""
     resources: Mapping[str, int] = field(default_factory=lambda: MappingProxyType({}))
+
+    @property
+    def launch_config(self) -> LaunchConfig:
+        assert self.config is not None, "only a complete build is launched"
+        return self.config
 
 
 class Role(Enum):
@@ -126,7 +138,7 @@ class Launch:
     watch: bool = False
     count: bool = False
     poison: int = 0x7FA5A5A5
-    timeout_s: float = 10.0
+    timeout_s: float = LAUNCH_LIMIT_S
 
 
 @dataclass(frozen=True)
@@ -146,15 +158,33 @@ class Run:
     seconds: float = 0.0
 
 
+Elements = npt.NDArray[np.int64]  # of a matrix, counted along its rows
+
+
+@dataclass(frozen=True)
+class Loads:
+    """Loads of one block, in their order: of which operand, which element, by which code."""
+
+    operands: npt.NDArray[np.int64]
+    elements: Elements
+    pcs: npt.NDArray[np.uint64]
+
+
 @dataclass(frozen=True)
 class Probe:
-    """What one block did. `stored` are the elements of the output that it stored, ascending, each
-    once, counted along its rows; None where that is not known. `where` looks up the place of the
-    first store, which takes longer than a block."""
+    """What one block did.
+
+    `stored` are the elements of the output that it stored, ascending, each once, and `values` what
+    they hold now; both None where that is not known. `loads` are the first ones, of the inputs.
+    `where` looks up the place of a load, or (None) of the first store; that takes longer than a
+    block.
+    """
 
     findings: tuple[Finding, ...] = ()
-    stored: npt.NDArray[np.int64] | None = None
-    where: Callable[[], tuple[Location, ...]] = tuple
+    stored: Elements | None = None
+    values: npt.NDArray[np.float32] | None = None
+    loads: Loads | None = None
+    where: Callable[[int | None], tuple[Location, ...]] = lambda pc: ()
 
 
 class Device(Protocol):
@@ -172,11 +202,11 @@ class Device(Protocol):
         """Launch once. A crash, a hang or a sticky error costs the worker, which is replaced."""
 
     def probe_block(self, build: Build, launch: Launch, block: int) -> Probe:
-        """Run one block (by its linear number) alone, on zeroed memory that exists only where it is
+        """Run one block (by its linear number) alone, on memory that exists only where it is
         touched, with signed index arithmetic checked: for shapes too large to store.
 
-        The operands' images may be empty. A device that cannot do this finds nothing, and does not
-        know what is stored.
+        The operands' images may be empty: inputs hold `sparse_words` (grader.problems). A device
+        that cannot do this finds nothing, and does not know what is stored.
         """
 
     def close(self) -> None:

@@ -11,15 +11,13 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from grader.counted_shapes import USUAL_DEPTH
-from grader.counters import Counters, LineCounter, total
+from grader.counters import SECTOR_WORDS, Counters, LineCounter, total
 from grader.device import Build, LaunchConfig
 from grader.exercise import Exercise
 from grader.finding import Finding, Location
 from grader.problems.matmul import Layout, Shape
 from grader.verdict import Verdict
 
-# Words of 4 bytes in a sector of 32.
-_SECTOR_WORDS = 8
 # Lanes of a warp: with so many multiply-adds, each lane has made one.
 _LANES = 32
 _OPERANDS = ("A", "B", "C")
@@ -27,7 +25,7 @@ _OPERANDS = ("A", "B", "C")
 
 def judge_counters(build: Build, shape: Shape, counters: Counters) -> tuple[Finding, ...]:
     """Everything the exercise's limits forbid, at an aligned shape."""
-    exercise, config = build.exercise, _config(build)
+    exercise, config = build.exercise, build.launch_config
     traffic = [*_small_tiles(exercise, config), *_traffic(exercise, config, shape, counters)]
     # How well loads fill their sectors says something only where they are the loads of a tile.
     sectors = [] if traffic else _sectors(exercise, config, shape, counters)
@@ -37,14 +35,9 @@ def judge_counters(build: Build, shape: Shape, counters: Counters) -> tuple[Find
 
 def judge_traffic(build: Build, shape: Shape, counters: Counters) -> tuple[Finding, ...]:
     """What also holds at shapes that are no multiple of anything: the words loaded."""
-    traffic = _traffic(build.exercise, _config(build), shape, counters)
+    traffic = _traffic(build.exercise, build.launch_config, shape, counters)
     found = [*_uncounted(counters), *traffic]
     return tuple(_placed(finding, build, counters, shape) for finding in found)
-
-
-def _config(build: Build) -> LaunchConfig:
-    assert build.config is not None, "only a complete build is launched"
-    return build.config
 
 
 def _traffic(
@@ -71,8 +64,8 @@ def _traffic(
         if words > allowed * exercise.limits["max_word_ratio"]:
             facts = {"name": name, "access": "load", "words": words, "allowed": allowed}
             facts |= {"ratio": words / allowed, "tile_m": config.tile_m, "tile_n": config.tile_n}
-            deep = config.tile_k == 1 and _is_one_step_more(words * shape.k / allowed, shape.k)
-            kind = "unnamed_depth" if deep else "too_much_traffic"
+            facts |= {"tile_k": config.tile_k}
+            kind = _kind_of_traffic(words * depth / allowed, depth, config.tile_k)
             yield Finding(Verdict.TOO_MUCH_TRAFFIC, kind, facts)
 
 
@@ -88,9 +81,12 @@ def _variables(shape: Shape, tiles: int, counters: Counters) -> Iterator[Finding
         yield Finding(Verdict.TOO_MUCH_TRAFFIC, "variable_traffic", facts)
 
 
-def _is_one_step_more(depth: float, k: int) -> bool:
-    """Whether words for `depth` along K instead of `k` may be those of steps that reach past it."""
-    return depth == int(depth) and depth - k < 2 * USUAL_DEPTH
+def _kind_of_traffic(loaded: float, depth: int, tile_k: int) -> str:
+    """What words for `loaded` along K instead of `depth` may come from: steps that reach past K,
+    one step too many, or words that are loaded again."""
+    if tile_k == 1 and loaded == int(loaded) and loaded - depth < 2 * USUAL_DEPTH:
+        return "unnamed_depth"
+    return "one_step_more" if loaded == depth + tile_k else "too_much_traffic"
 
 
 def _accesses(
@@ -139,7 +135,7 @@ def _sectors(
         lines = _accesses(counters, "global", access, name)
         uses = shape.m * shape.n if name == "C" else shape.multiply_adds
         sectors, needed = total(lines, "sectors"), sum(map(_needed_sectors, lines))
-        allowed = (limit - 1) * min(needed, uses / _SECTOR_WORDS)
+        allowed = (limit - 1) * min(needed, uses / SECTOR_WORDS)
         if sectors <= needed + allowed:
             continue
         # Few lanes at a time: each request may be as good as its words allow, and they too many.
@@ -153,6 +149,7 @@ def _sectors(
         facts |= {"sectors_per_request": worst.sectors / worst.requests}
         facts |= {"ideal": worst.ideal_sectors / worst.requests}
         facts |= {"words_per_request": worst.words / worst.requests}
+        facts |= {"words_apart": _words_apart(counters, worst)}
         if kind == "ragged_rows" and row:
             facts |= {"size": row[0], "row_words": row[1]}
         yield Finding(Verdict.UNCOALESCED, kind, facts)
@@ -168,17 +165,25 @@ def _row_of_tile(exercise: Exercise, config: LaunchConfig, name: str) -> tuple[s
 def _walks_along(line: LineCounter, row_words: int) -> bool:
     """Whether rows of so many words, each at a multiple of their number, and one more row that a
     request breaks off in, explain the line's sectors. Lanes down a column need far more."""
-    latest = _SECTOR_WORDS - math.gcd(row_words, _SECTOR_WORDS)  # where in a sector a row begins
-    most = -(-(latest + row_words) // _SECTOR_WORDS)
+    latest = SECTOR_WORDS - math.gcd(row_words, SECTOR_WORDS)  # where in a sector a row begins
+    most = -(-(latest + row_words) // SECTOR_WORDS)
     explained = line.sectors <= line.words / row_words * most + line.requests
     return row_words > 1 and latest > 0 and explained
+
+
+def _words_apart(counters: Counters, line: LineCounter) -> int:
+    """How many words neighbouring lanes are apart in the line's most expensive request; 0 where
+    that is not known."""
+    requests = zip(counters.lines, counters.worst, strict=False)
+    stride = next((request.stride for counted, request in requests if counted == line), None)
+    return abs(stride.bytes) // 4 if stride else 0
 
 
 def _needed_sectors(line: LineCounter) -> float:
     """What the words of a line's requests need. Requests of less than a sector's words leave the
     rest of it to others, so that they count by words: otherwise lanes that take turns, each with a
     request of its own, would seem to waste nothing."""
-    words = line.words / _SECTOR_WORDS
+    words = line.words / SECTOR_WORDS
     return words if words < line.requests else line.ideal_sectors
 
 
@@ -243,6 +248,7 @@ _BLAME: Mapping[str, tuple[str, Callable[[LineCounter], float]]] = {
     "ragged_rows": ("global", lambda line: line.sectors - line.ideal_sectors),
     "few_lanes": ("global", lambda line: line.sectors - _needed_sectors(line)),
     "too_much_traffic": ("global", lambda line: line.words),
+    "one_step_more": ("global", lambda line: line.words),
     "variable_traffic": ("global", lambda line: line.words),
     "bank_conflicts": ("shared", lambda line: line.bank_conflicts),
     "shared_wavefronts": ("shared", lambda line: line.wavefronts),

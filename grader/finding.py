@@ -62,7 +62,7 @@ class GraderFault(Exception):
 
 
 class NotGraded(Exception):
-    """This check cannot be decided here; `reason` is a key of the design's list."""
+    """This check cannot be decided here; `reason` is one of REASONS."""
 
     REASONS = ("no_gpu", "no_speed", "no_gap", "not_calibrated", "feature", "inconclusive")
 

@@ -5,6 +5,7 @@ Findings, all with verdict `bad_launch`; `what` names the number as LAUNCH_CONFI
 - not_positive {what, value, limit: 1}: a block or tile size of zero or less
 - block_too_wide {what, value, limit}: threads along one axis
 - too_many_threads {what: "block_x * block_y", value, limit, block_x, block_y}
+- tile_too_large {what, value, limit}: more than LARGEST_TILE
 - negative_shared {what: "dynamic_shared", value, limit: 0}
 - too_much_static_shared {what: "static shared memory", value, limit}: bytes of `__shared__` arrays
 - too_much_shared {what: "shared memory of a block", value, limit, static_shared, dynamic_shared}
@@ -20,7 +21,6 @@ from collections.abc import Iterator
 
 from grader.course import Target
 from grader.device import LaunchConfig
-from grader.exercise import Exercise
 from grader.finding import Finding, Location
 from grader.verdict import Verdict
 
@@ -33,7 +33,6 @@ LARGEST_TILE = {"tile_m": 1024, "tile_n": 1024, "tile_k": 4096}
 
 
 def check_launch(
-    exercise: Exercise,
     config: LaunchConfig,
     static_shared: int,
     target: Target,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 
@@ -101,7 +101,8 @@ def score_exercise(
         CheckScore(outcome, _earned(check, points[check], complete), points[check])
         for check, outcome in complete.items()
     )
-    status = _status(tuple(complete.values())) if state == "started" else state
+    decided = exercise_status([(check, outcome.status) for check, outcome in complete.items()])
+    status = decided if state == "started" else state
     return ExerciseScore(exercise, status, checks)
 
 
@@ -132,7 +133,7 @@ def _earned(check: str, points: int, outcomes: dict[str, Outcome]) -> int:
     share = Fraction(outcomes[check].quarters, 4)
     if check in ("efficient", "fast") and _lost(outcomes["any_shape"]):
         share *= WITHOUT_ANY_SHAPE
-    return _rounded(points * share)
+    return rounded(points * share)
 
 
 def _lost(outcome: Outcome) -> bool:
@@ -140,17 +141,20 @@ def _lost(outcome: Outcome) -> bool:
     return outcome.status in (Status.FAIL, Status.SKIPPED)
 
 
-def _rounded(points: Fraction) -> int:
+def rounded(points: Fraction) -> int:
     """To the nearest whole number, halves up: in doubt for the student."""
     return int(points + Fraction(1, 2))
 
 
-def _status(outcomes: Sequence[Outcome]) -> str:
-    """Pass: none failed and one passed; that it compiles is not enough for that."""
-    found = {outcome.status for outcome in outcomes}
+def exercise_status(checks: Collection[tuple[str, Status]]) -> str:
+    """What the checks, by name, make of a file that is more than a starter.
+
+    Pass: none failed and one passed; that it compiles is not enough for that.
+    """
+    found = {status for _, status in checks}
     if Status.GRADER_ERROR in found:
         return "grader_error"
     if Status.FAIL in found:
         return "fail"
-    passed = any(one.status is Status.PASS and one.check != "compiles" for one in outcomes)
+    passed = any(status is Status.PASS and check != "compiles" for check, status in checks)
     return "pass" if passed else "not_graded"

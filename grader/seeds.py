@@ -6,7 +6,7 @@ import argparse
 import secrets
 
 # JSON numbers beyond 2^53 change in readers that keep them as doubles (jq, JavaScript), and a seed
-# that changed repeats nothing.
+# that changed repeats nothing: none is drawn. Who gives a larger one has it from elsewhere.
 _BITS = 53
 
 

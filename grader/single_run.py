@@ -69,9 +69,8 @@ def run_entry(
 def _launch(
     device: Device, build: Build, shape: Shape, seed: int
 ) -> tuple[list[Line], tuple[Finding, ...]]:
-    assert build.config is not None, "what can be launched has a launch configuration"
     case = Case(shape, "exact", seed)
-    launch = prepare(build.exercise, build.config, case, fresh_poison(seed, 0))
+    launch = prepare(build.exercise, build.launch_config, case, fresh_poison(seed, 0))
     run = device.launch(build, launch)
     findings = ordered(judge(build, case, launch, run))
     shown = [*_matrices(build, launch, run), *_printed(run), *_told(findings, build.exercise)]
@@ -88,7 +87,7 @@ def _matrices(build: Build, launch: Launch, run: Run) -> Iterator[Line]:
         _title(b, " x ".join(build.exercise.b_layout.value.split("x"))), _cells(b, b.image)
     )
     if run.images:
-        yield from _matrix(_title(c, "M x N"), _marked(c, launch, run.images[2], expected))
+        yield from _matrix(_title(c, "M x N"), _marked(c, run.images[2], expected))
     yield from _matrix("C should be", [[f"{value:g} " for value in row] for row in expected])
 
 
@@ -100,7 +99,7 @@ def _cells(operand: Operand, image: Words) -> list[list[str]]:
     return [[f"{value:g} " for value in row] for row in operand.values(image)]
 
 
-def _marked(c: Operand, launch: Launch, image: Words, expected: Matrix) -> list[list[str]]:
+def _marked(c: Operand, image: Words, expected: Matrix) -> list[list[str]]:
     """C with a sign behind each wrong element, because colours do not reach everyone."""
     words = image[c.guard : c.guard + c.size].reshape(c.rows, c.cols)
     poison = c.image[c.guard]

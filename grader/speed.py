@@ -186,5 +186,4 @@ def _timed(finding: Finding, shape: Shape) -> Finding:
 
 def _whole(build: Build, size: int) -> Shape:
     """Whole tiles, for a kernel that promises no more."""
-    assert build.config is not None, "only a complete build is timed"
-    return shape_of(ShapeKind.SQUARE, size).filled(build.config.tiles)
+    return shape_of(ShapeKind.SQUARE, size).filled(build.launch_config.tiles)

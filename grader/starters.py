@@ -20,7 +20,6 @@ from __future__ import annotations
 
 import argparse
 import re
-import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -32,7 +31,7 @@ from grader.submission import FINGERPRINTS, fingerprint, shipped
 
 BEGIN = "// BEGIN SOLUTION"
 END = "// END SOLUTION"
-OVERWRITE = ".venv/bin/python -m grader.starters --force"
+OVERWRITE = ".venv/bin/python -m grader starter --force"
 # A marker that is almost right would hand the solution out, so anything like one is looked at.
 _LIKE_A_MARKER = re.compile(r"(begin|end)[\s_-]*solution", re.IGNORECASE)
 _STARTER_LINE = re.compile(r"(?P<indent>\s*)//STARTER(?: (?P<code>.*))?")
@@ -206,22 +205,11 @@ def out_of_step(starters: Sequence[Starter]) -> list[str]:
     return wrong
 
 
-def main(arguments: Sequence[str] | None = None, root: Path = PROJECT) -> int:
-    """Write the starters that hold no work, or with --check name those out of step (status 1)."""
-    parser = argparse.ArgumentParser(
-        prog=".venv/bin/python -m grader.starters", description=main.__doc__
-    )
-    parser.add_argument("--check", action="store_true", help="write nothing, compare")
-    parser.add_argument("--force", action="store_true", help="overwrite files that hold work")
-    try:
-        return run(parser.parse_args(arguments), root)
-    except GraderFault as fault:
-        print(fault, file=sys.stderr)
-        return 2
-
-
 def run(options: argparse.Namespace, root: Path = PROJECT) -> int:
-    """The exit status; raises GraderFault for markers that are wrong and for what cannot be had."""
+    """Write the starters that hold no work, or with --check name those out of step (status 1).
+
+    Raises GraderFault for markers that are wrong and for what cannot be had.
+    """
     handed_out = not any((one.folder / "solution.cu").exists() for one in load_all(root))
     if handed_out and not options.check:
         lines = lost_starters.write(root)
@@ -237,7 +225,3 @@ def run(options: argparse.Namespace, root: Path = PROJECT) -> int:
     if not lines:
         print("All starters are in step with their solutions.")
     return 0
-
-
-if __name__ == "__main__":
-    sys.exit(main())

@@ -26,7 +26,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 from grader.exercise import PROJECT, Exercise
-from grader.finding import Finding, GraderFault, KernelFault, Location
+from grader.finding import NOT_YOURS, Finding, GraderFault, KernelFault, Location
 from grader.source.tokens import canonical, tokens
 from grader.verdict import Verdict
 
@@ -210,8 +210,8 @@ def _unreadable(fault: OSError, name: str, exercise: Exercise) -> Exception:
     if fault.errno in _REASONS:
         return _problem(name, "unreadable_file", {"reason": _REASONS[fault.errno]})
     return GraderFault(
-        f"{name}: reading failed: {fault.strerror or fault}. "
-        f"This is not about your kernel; {exercise.name} was not graded."
+        f"{name}: reading failed: {fault.strerror or fault}. {NOT_YOURS} "
+        f"{exercise.name} was not graded."
     )
 
 

@@ -169,9 +169,9 @@ def find_nvcc(environment: Mapping[str, str] | None = None) -> Nvcc | None:
     return None
 
 
-def nvcc(environment: Mapping[str, str] | None = None) -> Nvcc:
+def nvcc() -> Nvcc:
     """nvcc, or a GraderFault with the way to get it."""
-    compiler = find_nvcc(environment)
+    compiler = find_nvcc()
     if compiler is None:
         raise GraderFault(
             f"nvcc not found on PATH, in CUDA_HOME or in /usr/local/cuda. {NOT_YOURS} "

@@ -10,7 +10,7 @@ from rich.table import Table
 
 from grader.bench.clock import LeftOut, ShapeResult, ShapeTimes
 from grader.bench.preparation import Counted, Prepared, Refusal
-from grader.counters import Counters, total
+from grader.counters import total
 from grader.device import LaunchConfig
 from grader.messages import say
 from grader.report.line import Line, line, paragraph, show
@@ -162,17 +162,10 @@ def _counts(counted: Counted) -> Iterator[tuple[str, str]]:
     yield "arithmetic intensity", f"{counters.arithmetic_intensity(shape):.2f} operations a byte"
     if shared:
         wavefronts = total(shared, "wavefronts")
-        conflicts = total(shared, "bank_conflicts")
         each = 32 * wavefronts / shape.multiply_adds
         yield "shared wavefronts", f"{wavefronts:,} ({each:.2f} for 32 multiply-adds)"
-        yield "bank conflicts", f"{conflicts:,} ({conflicts / wavefronts:.0%} of the wavefronts)"
-
-
-def conflict_share(counters: Counters) -> float:
-    """Bank conflicts as a share of the wavefronts of shared memory."""
-    shared = counters.select("shared")
-    wavefronts = total(shared, "wavefronts")
-    return total(shared, "bank_conflicts") / wavefronts if wavefronts else 0.0
+        share = f"{counters.conflict_share:.0%} of the wavefronts"
+        yield "bank conflicts", f"{total(shared, 'bank_conflicts'):,} ({share})"
 
 
 def _position(intensity: float, roof: Roof) -> Iterator[Line]:

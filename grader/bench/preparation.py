@@ -69,8 +69,7 @@ def prepare(
     if compiled.build is None:
         return Prepared(entry, None, lacking=compiled.unsupported)
     build = compiled.build
-    assert build.config is not None, "what can be launched has a launch configuration"
-    if fault_ := _first_fault(device, build, whole_tile_shapes(build.config)[:_WHOLE_TILES]):
+    if fault_ := _first_fault(device, build, whole_tile_shapes(build.launch_config)[:_WHOLE_TILES]):
         return Refusal("safe" if fault_.verdict in UNSAFE else "whole_tiles", fault_)
     return Prepared(entry, build, edge=_first_fault(device, build, shapes))
 

@@ -85,8 +85,7 @@ def _only_here(build: Build) -> str:
 
 
 def _launch_findings(build: Build, target: Target) -> tuple[Finding, ...]:
-    assert build.config is not None, "a build without findings has a launch configuration"
     location = build.submission.place_of("LAUNCH_CONFIG")
     static_shared = int(build.resources.get("static_shared", 0))
-    found = check_launch(build.exercise, build.config, static_shared, target, location)
+    found = check_launch(build.launch_config, static_shared, target, location)
     return tuple(replace(finding, device=build.device) for finding in found)

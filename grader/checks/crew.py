@@ -14,7 +14,7 @@ from multiprocessing.process import BaseProcess
 from pathlib import Path
 from typing import cast
 
-from grader import cores, interruption
+from grader import cores, interruption, machine_fault
 from grader.checks.listener import Listener
 from grader.checks.outcome import Outcome, Status
 from grader.checks.plan import Plan
@@ -22,6 +22,7 @@ from grader.checks.session import CHECK_LIMIT_S
 from grader.checks.worker import Event, work
 from grader.course import Target
 from grader.exercise import CHECKS
+from grader.finding import NOT_YOURS
 
 # The belt around the belt: pytest-timeout cannot interrupt a call that never returns to Python.
 # Who waits for a GPU says so every now and then, and is not silent.
@@ -32,9 +33,8 @@ MOST_SIMULATORS = 4
 
 _ENDED = (
     "The grader's own process for {exercise} on the {device} ended early ({why}). "
-    "This is not about your kernel. Next: {next}"
+    f"{NOT_YOURS} Next: {{next}}"
 )
-_AGAIN = "run it again; if it stays, report it with the grader's log"
 _SILENT = "it stopped answering"
 # What systems do to a process when memory is full.
 _KILLED = "look whether memory is full, then run it again"
@@ -159,7 +159,7 @@ class Crew:
         self._members.remove(member)
         exercise = self._exercise(member)
         killed = member.process.exitcode == -signal.SIGKILL and why != _SILENT
-        step = _KILLED if killed else _AGAIN
+        step = _KILLED if killed else machine_fault.OTHERWISE
         text = _ENDED.format(exercise=exercise, device=member.kind, why=why, next=step)
         self._give_up(member, listener, text)
         self._hire(member.kind, member.log.with_suffix(".next.log"))

@@ -7,11 +7,17 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
-import numpy.typing as npt
 
-from grader.device import Build, Device, Launch, LaunchConfig, Probe
-from grader.finding import Finding
-from grader.problems.matmul import Shape, beyond_shapes, large_shapes, prepare_sparse
+from grader.device import Build, Device, Elements, Launch, LaunchConfig, Loads, Probe
+from grader.finding import Finding, Location
+from grader.problems.matmul import (
+    Layout,
+    Shape,
+    beyond_shapes,
+    large_shapes,
+    prepare_sparse,
+    sparse_product,
+)
 from grader.verdict import Verdict
 
 # A tile that lies across others touches four of them; what touches more is no tile.
@@ -19,14 +25,17 @@ _MOST_OWNERS = 4
 # A block that computes nothing but its own tile is done by then; one that does the work of others
 # at such a shape is not, and may be ended.
 _USUAL_S = 2.0
-
-Elements = npt.NDArray[np.int64]  # of C, counted along its rows
+_USUAL_ROWS, _USUAL_COLS = 4, 2  # in two columns, a Z order leaves the usual one in the third row
+# Rows and columns of a block whose values are compared: more than a tile has of either.
+_MOST_COMPARED = 512
 
 
 def large_blocks(device: Device, build: Build) -> tuple[Blocks, ...]:
     """The blocks of the shapes near the contract's limit."""
-    assert build.config is not None, "only a complete build is launched"
-    return tuple(Blocks(device, build, build.config, shape) for shape in large_shapes(build.config))
+    return tuple(
+        Blocks(device, build, build.launch_config, shape)
+        for shape in large_shapes(build.launch_config)
+    )
 
 
 def probe_large(large: Sequence[Blocks]) -> tuple[Finding, ...]:
@@ -41,13 +50,15 @@ def probe_large(large: Sequence[Blocks]) -> tuple[Finding, ...]:
     return tuple(found)
 
 
-def missed_tiles(large: Sequence[Blocks]) -> tuple[Finding, ...]:
-    """Tiles of C at these shapes that no block stores, in a kernel that is right at small ones: a
-    number of it is too narrow. Raises GraderFault."""
+def wrong_tiles(large: Sequence[Blocks]) -> tuple[Finding, ...]:
+    """Tiles of C at these shapes that no block stores, or that hold wrong values, in a kernel that
+    is right at small ones: a number of it is too narrow. Raises GraderFault."""
     found: list[Finding] = []
     for blocks in large:
-        if not blocks.of_last.findings:
-            found += [replace(f, shape=blocks.shape) for f in blocks.misplaced(blocks.of_last)]
+        probe = blocks.of_last
+        if not probe.findings:
+            wrong = blocks.misplaced(probe) or blocks.wrong_values(probe)
+            found += [replace(f, shape=blocks.shape) for f in wrong]
     return tuple(found)
 
 
@@ -56,9 +67,8 @@ def note_overflow(device: Device, build: Build, note: Callable[[Finding], None])
 
     Raises GraderFault.
     """
-    assert build.config is not None, "only a complete build is launched"
-    for shape in beyond_shapes(build.config):
-        blocks = Blocks(device, build, build.config, shape)
+    for shape in beyond_shapes(build.launch_config):
+        blocks = Blocks(device, build, build.launch_config, shape)
         for finding in blocks.of_last.findings:
             if finding.verdict is Verdict.INDEX_OVERFLOW:
                 note(replace(finding, kind="overflow_beyond", shape=shape))
@@ -95,13 +105,13 @@ class Blocks:
     def misplaced(self, probe: Probe) -> tuple[Finding, ...]:
         """A fault where the last block leaves its tile to nobody. A kernel may number its tiles in
         another order, so it is none to store another tile, unless the block that has this number
-        in the usual order stores that as well; nor to store nothing, unless the first block keeps
-        to its own tile, so that no block makes up for it."""
+        in the usual order stores that as well; nor to store nothing, unless the order is the usual
+        one at the beginning, so that no block makes up for it."""
         stored = probe.stored
         if stored is None or _holds(stored, self.tile(self.last)):
             return ()
         if len(stored) == 0:
-            return () if not self._first_is_usual() else (self._finding(probe, {}),)
+            return () if not self._begins_as_usual() else (self._missed(probe, {}),)
         owners = self.owners(stored)
         if len(owners) > _MOST_OWNERS:
             return ()
@@ -110,7 +120,51 @@ class Blocks:
         if len(known) < len(theirs) or not known or not _holds(np.concatenate(known), stored):
             return ()
         facts = {"other_block": self._position(owners[0]), "stored": self._element(stored[0])}
-        return (self._finding(probe, facts),)
+        return (self._missed(probe, facts),)
+
+    def wrong_values(self, probe: Probe) -> tuple[Finding, ...]:
+        """A fault where the last block stored something else than the product, alone as it is: the
+        rules let no block wait for another."""
+        if probe.stored is None or probe.values is None or len(probe.stored) == 0:
+            return ()
+        rows, cols = np.divmod(probe.stored, self.shape.n)
+        some_rows, some_cols = (np.unique(each)[-_MOST_COMPARED:] for each in (rows, cols))
+        compared = np.isin(rows, some_rows) & np.isin(cols, some_cols)
+        right = sparse_product(self.build.exercise, self.shape, some_rows, some_cols)
+        places = np.searchsorted(some_rows, rows), np.searchsorted(some_cols, cols)
+        expected = right[tuple(np.where(compared, each, 0) for each in places)]
+        wrong = np.flatnonzero(compared & (probe.values != expected))
+        if len(wrong) == 0:
+            return ()
+        first = wrong[0]
+        facts = {
+            "block": self._position(self.last),
+            "element": self._element(probe.stored[first]),
+            "got": float(probe.values[first]),
+            "expected": float(expected[first]),
+        }
+        stray = self._stray(probe.loads, rows, cols) if probe.loads is not None else None
+        if stray is None:
+            return (self._finding("wrong_when_large", facts, probe.where(None)),)
+        operand, element, pc = stray
+        facts["read"] = {"name": "AB"[operand], "index": element}
+        return (self._finding("wrong_when_large", facts, probe.where(pc)),)
+
+    def _stray(
+        self, loads: Loads, rows: Elements, cols: Elements
+    ) -> tuple[int, list[int], int] | None:
+        """The first load of an element that no product of these rows and columns has: operand,
+        element and code."""
+        along_k = self.build.exercise.b_layout is Layout.NXK
+        widths = np.array([self.shape.k, self.shape.k if along_k else self.shape.n])
+        first, second = np.divmod(loads.elements, widths[loads.operands])
+        of_b = np.isin(first if along_k else second, cols)
+        strays = np.flatnonzero(~np.where(loads.operands == 0, np.isin(first, rows), of_b))
+        if len(strays) == 0:
+            return None
+        spot = strays[0]
+        element = [int(first[spot]), int(second[spot])]
+        return int(loads.operands[spot]), element, int(loads.pcs[spot])
 
     def tile(self, block: int) -> Elements:
         """The elements of C that belong to a block in the usual order."""
@@ -127,15 +181,25 @@ class Blocks:
         blocks = rows // self.config.tile_m * across + cols // self.config.tile_n
         return [int(block) for block in np.unique(blocks)]
 
-    def _first_is_usual(self) -> bool:
-        stored = self.run(0, _USUAL_S).stored
-        return stored is not None and np.array_equal(stored, self.tile(0))
+    def _begins_as_usual(self) -> bool:
+        """Whether the first blocks of the first rows keep to their own tiles: the first of all does
+        so in a Z order or along diagonals, too."""
+        across, down = self.launch.grid
+        rows, cols = range(min(down, _USUAL_ROWS)), range(min(across, _USUAL_COLS))
+        return all(self._is_usual(row * across + col) for row in rows for col in cols)
 
-    def _finding(self, probe: Probe, more: Mapping[str, object]) -> Finding:
+    def _is_usual(self, block: int) -> bool:
+        stored = self.run(block, _USUAL_S).stored
+        return stored is not None and np.array_equal(stored, self.tile(block))
+
+    def _missed(self, probe: Probe, more: Mapping[str, object]) -> Finding:
         missed = self._element(self.tile(self.last)[0])
         facts = {"block": self._position(self.last), "missed": missed, **more}
-        kind = "tile_missed"
-        places = probe.where()
+        return self._finding("tile_missed", facts, probe.where(None))
+
+    def _finding(
+        self, kind: str, facts: Mapping[str, object], places: tuple[Location, ...]
+    ) -> Finding:
         return Finding(Verdict.INDEX_OVERFLOW, kind, facts, places, device=self.device.kind)
 
     def _position(self, block: int) -> list[int]:

@@ -73,6 +73,17 @@ class FaultSearch:
             return smaller(failing, drawn)
         if failing is None and self._timeout:
             raise KernelFault(ordered(self._timeout))
+        return None if failing is None else self._halved(failing)
+
+    def _halved(self, failing: Shape) -> Shape:
+        """With each dimension halved while the fault stays: no drawn shape has as many steps."""
+        with suppress(StopDrawing):
+            for name in Shape._fields:
+                while (size := getattr(failing, name)) > 1:
+                    half = failing._replace(**{name: size // 2})
+                    if self._right(half):
+                        break
+                    failing = half
         return failing
 
     def _small(self, failing: Shape | None) -> Shape | None:

@@ -13,9 +13,9 @@ from grader.checks.plan import GRADING_EXAMPLES, Entry, Plan
 from grader.checks.probing import (
     Blocks,
     large_blocks,
-    missed_tiles,
     note_overflow,
     probe_large,
+    wrong_tiles,
 )
 from grader.checks.search import Drawing, FaultSearch, timed_out
 from grader.checks.trial import count_shape, try_shape
@@ -33,6 +33,7 @@ from grader.problems.matmul import (
     deeper_shape,
     draw_seed,
     drawn_shapes,
+    ragged_shapes,
     whole_tile_shapes,
 )
 from grader.speed import Timer, Timing, judge
@@ -136,9 +137,10 @@ class Subject:
             compiled.launchable()
 
     def is_safe(self) -> None:
-        """Behave, as UNSAFE lists it, at the pinned shapes, the first drawn ones, and one with
-        whole tiles in several blocks; note what goes wrong just beyond the contract's sizes."""
-        shapes = [*self._pinned(), *self._whole_blocks(), *self._first_drawn()]
+        """Behave, as UNSAFE lists it, at the pinned shapes, one with whole tiles in several blocks,
+        those ragged in one dimension, and the first drawn ones; note what goes wrong just beyond
+        the contract's sizes."""
+        shapes = [*self._pinned(), *self._whole_blocks(), *self._ragged(), *self._first_drawn()]
         drawing = self._drawing(SAFE_SEARCHED, only_to_shrink=True)
         FaultSearch(self._watched, UNSAFE).run(shapes, drawing)
         if self._plan.shape is None:
@@ -152,13 +154,14 @@ class Subject:
         FaultSearch(self._findings_at, ANY_FAULT).run(self._whole_tiles(), None)
 
     def is_right_for_any_shape(self) -> None:
-        """Give the right answer for the pinned shapes, a deep one, then for drawn ones; leave no
-        tile out at large ones. A grading goes deeper still."""
+        """Give the right answer for the pinned shapes, those ragged in one dimension, a deep one,
+        then for drawn ones; compute the last tile of large ones. A grading goes deeper still."""
         drawing = self._drawing(self._plan.examples)
-        FaultSearch(self._findings_at, ANY_FAULT).run([*self._pinned(), *self._deep()], drawing)
+        shapes = [*self._pinned(), *self._ragged(), *self._deep()]
+        FaultSearch(self._findings_at, ANY_FAULT).run(shapes, drawing)
         if self._plan.shape is None:
             build, config = self._launchable()
-            if findings := missed_tiles(self._large_blocks(build)) or self._at_deeper(config):
+            if findings := wrong_tiles(self._large_blocks(build)) or self._at_deeper(config):
                 raise KernelFault(ordered(findings))
 
     def is_efficient(self) -> None:
@@ -236,8 +239,7 @@ class Subject:
 
     def _launchable(self) -> tuple[Build, LaunchConfig]:
         build = self._compiled().launchable()
-        assert build.config is not None, "what can be launched has a launch configuration"
-        return build, build.config
+        return build, build.launch_config
 
     def _watched(self, shape: Shape) -> tuple[Finding, ...]:
         """As `_findings_at`, with every access followed; `safe` is the first to try a shape."""
@@ -273,6 +275,10 @@ class Subject:
     def _whole_blocks(self) -> list[Shape]:
         """Where every block has a whole tile of C to itself."""
         return [] if self._plan.shape else self._whole_tiles()[1:2]
+
+    def _ragged(self) -> list[Shape]:
+        _, config = self._launchable()
+        return [] if self._plan.shape else ragged_shapes(config)
 
     def _deep(self) -> list[Shape]:
         _, config = self._launchable()

@@ -68,11 +68,10 @@ def _faults(
     Two blocks store one element: a fault where C is made of whole tiles, as each block then has a
     tile of its own. At the edges, a kernel may move the last tiles inwards and compute some twice.
     """
-    assert build.config is not None, "only a complete build is launched"
     shape = Shape(*launch.scalars)
     suspected = [replace(s, shape=shape) for s in run.suspicions]
     unset = [s for s in suspected if s.kind == "unset_shared"]
-    whole = shape.m % build.config.tile_m == 0 and shape.n % build.config.tile_n == 0
+    whole = shape.m % build.launch_config.tile_m == 0 and shape.n % build.launch_config.tile_n == 0
     found = [s for s in suspected if s.kind == "repeated_store" and whole]
     if unset and _depends_on_unset(device, build, launch, run):
         return (*found, *unset)
@@ -83,18 +82,16 @@ def _faults(
 
 def _with_finite_fill(device: Device, build: Build, case: Case) -> tuple[Finding, ...]:
     """Where a C of NaNs comes from: with a finite fill, a kernel that adds to C shows itself."""
-    assert build.config is not None, "only a complete build is launched"
-    launch = prepare(build.exercise, build.config, case, FINITE_FILL)
+    launch = prepare(build.exercise, build.launch_config, case, FINITE_FILL)
     return judge(build, case, launch, device.launch(build, launch))
 
 
 def count_shape(device: Device, build: Build, shape: Shape, seed: int) -> Counters:
     """The counters of one launch. Raises KernelFault when it goes wrong, NotGraded when the device
     does not count, GraderFault."""
-    assert build.config is not None, "only a complete build is launched"
     seed = derived_seed(seed, "inputs", build.exercise.name, shape)
     case = Case(shape, "exact", seed)
-    launch = prepare(build.exercise, build.config, case, fresh_poison(seed, 0))
+    launch = prepare(build.exercise, build.launch_config, case, fresh_poison(seed, 0))
     run = device.launch(build, replace(launch, count=True))
     if run.counters is None:  # before judging: the answer is then up to the devices that count
         raise NotGraded("feature", f"the {device.kind} does not count")
@@ -113,8 +110,7 @@ def _depends_on_unset(device: Device, build: Build, launch: Launch, run: Run) ->
 def _attempt(
     device: Device, build: Build, case: Case, number: int, watch: bool = False
 ) -> tuple[tuple[Finding, ...], Launch, Run]:
-    assert build.config is not None, "only a complete build is launched"
-    launch = prepare(build.exercise, build.config, case, fresh_poison(case.seed, number))
+    launch = prepare(build.exercise, build.launch_config, case, fresh_poison(case.seed, number))
     launch = replace(launch, watch=watch)
     run = device.launch(build, launch)
     return judge(build, case, launch, run), launch, run

@@ -11,6 +11,7 @@ import argparse
 from grader.classroom import command, gradebook, intake
 from grader.classroom import folder as folders
 from grader.cli import OK
+from grader.messages.wording import counted
 from grader.report.words import visible
 
 
@@ -22,7 +23,7 @@ def main(options: argparse.Namespace) -> int:
         counts = intake.take_all(one)
     words = gradebook.STATUS | {"ok": "taken"}
     told = (f"{words.get(status, status)}: {count}" for status, count in sorted(counts.items()))
-    print(f"{len(one.students)} students. {', '.join(told)}.")
+    print(f"{counted(len(one.students), 'student')}. {', '.join(told)}.")
     for row in gradebook.rows(one, None):
         if row.student.problem:
             print(f"  {visible(row.student.name)}: {gradebook.outcome(row)}")

@@ -21,6 +21,7 @@ from grader.classroom import (
     history,
     intake,
     job,
+    places,
     policy,
     progress,
     roster,
@@ -33,6 +34,7 @@ from grader.cli import ERROR, OK
 from grader.driver import find_driver
 from grader.exercise import PROJECT
 from grader.finding import GraderFault
+from grader.messages.wording import counted
 from grader.report.words import visible
 
 _SNAKEFILE = Path(__file__).with_name("Snakefile")
@@ -73,6 +75,7 @@ def _class(options: argparse.Namespace) -> int:
 @contextmanager
 def alone(output: Path) -> Iterator[None]:
     """Nobody else works in the folder of the class meanwhile; raises GraderFault where one does."""
+    folders.make(output)
     with folders.locked(output / ".lock", wait=False) as mine:
         if mine is None:
             raise GraderFault(f"{output} is being graded by another process. Next: wait for it")
@@ -83,7 +86,11 @@ def compose(options: argparse.Namespace) -> Class:
     """The class that was named; raises GraderFault for a roster or a folder that is none."""
     if not options.submissions.is_dir():
         raise GraderFault(f"{options.submissions} is no folder. Next: SUBMISSIONS=dir")
-    seed, device = _seed_and_device(options)
+    begun = (options.output / folders.CLASS).exists()
+    known = folders.load(options.output) if begun else None
+    if known:
+        _refuse_another(known, options.submissions.resolve())
+    seed, device = _seed_and_device(options, known)
     return Class(
         options.output.resolve(),
         options.submissions.resolve(),
@@ -93,12 +100,24 @@ def compose(options: argparse.Namespace) -> Class:
     )
 
 
-def _seed_and_device(options: argparse.Namespace) -> tuple[int, str]:
+def _refuse_another(known: Class, submissions: Path) -> None:
+    """A namesake would be graded for what was taken for the class that `known` is."""
+    if submissions == known.submissions:
+        return
+    if others := intake.of_another_class(known.folder, submissions):
+        raise GraderFault(
+            f"{known.folder} holds the class of {known.submissions}: what was taken there for "
+            f"{places.shown(others)} is not the same in {submissions}. "
+            f"Next: for another class OUTPUT=new folder; for this one SUBMISSIONS="
+            f"{known.submissions}, or a copy of it"
+        )
+
+
+def _seed_and_device(options: argparse.Namespace, known: Class | None) -> tuple[int, str]:
     """The same for all students, and for every run over this folder."""
-    if not (options.output / folders.CLASS).exists():
+    if known is None:
         drawn = seeds.draw() if options.seed is None else int(options.seed)
         return drawn, options.device or "auto"
-    known = folders.load(options.output)
     seed = known.seed if options.seed is None else int(options.seed)
     device = options.device or known.device
     if known.begun and (seed, device) != (known.seed, known.device):
@@ -168,15 +187,21 @@ def _gather(one: Class, ended: int = 0) -> int:
 
 def _tell(one: Class, rows: Sequence[gradebook.Row], leads: int) -> None:
     """What a teacher is to know before the files are opened."""
-    print(f"{len(rows)} students. {gradebook.totals(rows)}.")
+    print(f"{counted(len(rows), 'student')}. {gradebook.totals(rows)}.")
     for row in rows:
         if row.record is None:
             print(f"  {visible(row.student.name)}: {gradebook.outcome(row)}")
     if late := sum(row.fetched_late for row in rows):
         told = f"Fetched after the deadline, and nobody knows when they were pushed: {late}"
         print(f"{told}. Next: give the roster's column received", file=sys.stderr)
-    for key in one.strangers:
-        print(f"  students/{key} is of nobody in the roster. Next: make forget STUDENT={key}")
+    if any(row.status == snapshot.MISSING for row in rows) and (left := intake.unclaimed(one)):
+        print(f"In {one.submissions} and of nobody in the roster: {places.shown(left)}")
+    if len(one.strangers) > len(rows):
+        told = f"{one.folder} holds gradings of {len(one.strangers)} who are not in the roster"
+        print(f"{told}. Next: if it is another class's, OUTPUT=new folder", file=sys.stderr)
+    else:
+        for key in one.strangers:
+            print(f"  students/{key} is of nobody in the roster. Next: make forget STUDENT={key}")
     print(f"Grade book: {one.folder / 'gradebook.csv'}")
     print(f"Summary: {one.folder / 'summary.html'}")
     print(f"Pairs that are alike: {leads}, in {one.folder / 'similarity.csv'}; what more than "
@@ -239,7 +264,8 @@ def _forget(options: argparse.Namespace) -> int:
         raise GraderFault(f'{one.folder} has nothing about "{name}". Next: look into roster.csv')
     for found in keys:
         shutil.rmtree(one.folder / "students" / found, ignore_errors=True)
-    rest = tuple(student for student in one.students if student.key not in keys)
+    named = [f" ({student.name})" for student in one.students if student.key in keys]
+    rest = tuple(_without(student, named) for student in one.students if student.key not in keys)
     smaller = replace(one, students=rest)
     folders.save(smaller)
     for file in ("keys.txt", "snakemake.log"):
@@ -247,5 +273,14 @@ def _forget(options: argparse.Namespace) -> int:
     shutil.rmtree(one.folder / ".snakemake", ignore_errors=True)
     _gather(smaller)
     print(f"Nothing about {name} is left in {one.folder}. "
-          "Next: remove the line from the roster, and what was handed in")  # fmt: skip
+          "Next: remove the line from the roster, and what was handed in; compiled copies "
+          "stay in .cache until make clean")  # fmt: skip
     return OK
+
+
+def _without(student: Student, named: Sequence[str]) -> Student:
+    """The student, whose problem may name another who is to be forgotten."""
+    problem = student.problem
+    for one in named:
+        problem = problem.replace(one, "")
+    return replace(student, problem=problem)

@@ -25,6 +25,7 @@ from typing import Any
 from grader import atomic
 from grader.classroom.roster import Student, as_written
 from grader.finding import GraderFault
+from grader.machine_fault import unwritable
 
 CLASS = "class.json"
 SCHEMA = "matmul-class/v1"
@@ -83,13 +84,19 @@ def save(one: Class) -> None:
         "device": one.device,
         "students": [_plain(student) for student in one.students],
     }
+    make(one.folder)
     try:
-        one.folder.mkdir(parents=True, exist_ok=True)
         atomic.write_text(one.folder / CLASS, json.dumps(data, indent=1) + "\n")
     except OSError as fault:
-        raise GraderFault(
-            f"{one.folder} cannot be written: {fault.strerror}. Next: name another: OUTPUT=dir"
-        ) from None
+        raise unwritable(one.folder, fault, "OUTPUT=dir") from None
+
+
+def make(folder: Path) -> None:
+    """Let there be this folder; raises GraderFault where there cannot be one."""
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as fault:
+        raise unwritable(folder, fault, "OUTPUT=dir") from None
 
 
 def load(folder: Path) -> Class:

@@ -28,7 +28,7 @@ _SHOWN = 12
 STATUS = {
     "graded": "graded",
     "missing": "nothing handed in",
-    "misnamed": "the files are called otherwise",
+    "misnamed": "called or packed otherwise",
     "broken_archive": "archive cannot be read",
     "unreachable": "repository cannot be fetched",
     "unreadable": "a file cannot be read",
@@ -105,7 +105,8 @@ def _row(one: Class, student: Student, deadline: Deadline | None) -> Row:
     if record is not None and (record.failed_by_grader or status == "grader_error"):
         status, record = "grader_error", None
     known = deadline is None or received is not None or status != "graded"
-    fetched_late = bool(late.charged and student.received is None and snapshot.get("fetched"))
+    fetched = bool(record and snapshot.get("fetched"))
+    fetched_late = fetched and late.charged > 0 and student.received is None
     row = Row(student, status, note, received, late, record, fetched_late)
     told = (
         note,

@@ -3,18 +3,20 @@
 from __future__ import annotations
 
 import shutil
+import tempfile
 from collections import Counter
 from collections.abc import Mapping
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import asdict
 from datetime import UTC, datetime
-from pathlib import Path
+from pathlib import Path, PurePath
 from typing import Any
 
 from grader.classroom import folder as folders
 from grader.classroom import history
 from grader.classroom.folder import Class
 from grader.classroom.gradebook import STATUS
+from grader.classroom.places import ADDRESS, like
 from grader.classroom.roster import Student
 from grader.classroom.snapshot import MISSING, OK, UNREACHABLE, Snapshot, take, wanted
 from grader.messages.wording import counted
@@ -82,10 +84,45 @@ def look(one: Class, student: Student) -> Snapshot:
     partial = one.of(student) / _PARTIAL
     shutil.rmtree(partial, ignore_errors=True)
     partial.mkdir(parents=True)
+    return _look(student.source, one.submissions, partial)
+
+
+def _look(source: str, submissions: Path, output: Path) -> Snapshot:
     try:
-        return take(student.source, one.submissions, wanted(), partial)
+        return take(source, submissions, wanted(), output)
     except Exception as fault:  # of this one source: everybody else is taken
         return Snapshot("unreadable", f"{type(fault).__name__}: {fault}")
+
+
+def of_another_class(folder: Path, submissions: Path) -> list[str]:
+    """The sources of what was taken for the class in `folder` and is not the same in `submissions`.
+
+    Of folders and zips only: the address of a repository means the same everywhere.
+    """
+    found = []
+    for place in sorted(folder.glob("students/*")):
+        known = _known(place)
+        if known.get("status") == OK and not known.get("fetched"):
+            source = str(known.get("source", place.name))
+            with tempfile.TemporaryDirectory(prefix="class-") as temporary:
+                _look(source, submissions, Path(temporary))
+                if _contents(Path(temporary)) != _contents(place / _SUBMISSION):
+                    found.append(source)
+    return found
+
+
+def unclaimed(one: Class) -> list[str]:
+    """What lies in SUBMISSIONS and is called like no source of the roster.
+
+    Nothing where all sources are addresses: the folder may then hold anything.
+    """
+    sources = [student.source for student in one.graded if not ADDRESS.match(student.source)]
+    if not sources or not one.submissions.is_dir():
+        return []
+    paths = (path for path in one.submissions.iterdir() if path != one.folder)
+    found = {path.name for path in paths if not path.name.startswith(".")}
+    firsts = {first for source in sources for first in PurePath(source).parts[:1]}
+    return sorted(found.difference(*(like(first, found) for first in firsts)))
 
 
 def settle(one: Class, student: Student, taken: Snapshot, begin: datetime) -> None:
@@ -126,19 +163,20 @@ def _dated(
 ) -> dict[str, Any]:
     """What snapshot.json says. `received` is what counts where the roster names no time.
 
-    What was not there at first came later, unless it is the teacher who looks elsewhere now.
+    What was not there at first came later, and so did other files than those that were taken at
+    first, unless it is the teacher who looks elsewhere now.
     """
     now = begin.isoformat(timespec="seconds")
     where = {"source": student.source, "submissions": str(one.submissions)}
     data = {**asdict(taken), **where, "taken": now, "received": now if taken.fetched else None}
-    if not known or known["status"] == OK:
-        return data
-    if known.get("submissions") != where["submissions"] and not taken.fetched:
+    moved = known.get("submissions") != where["submissions"] and not taken.fetched
+    if not known or (moved and known["status"] != OK):
         return data
     if taken.status != OK:
         return data | {"taken": known["taken"]}  # the first look
+    earlier = "other files" if known["status"] == OK else STATUS[known["status"]]
     told = (
-        f"{STATUS[known['status']]} at {known['taken']}, so it counts from when it was taken; "
+        f"{earlier} at {known['taken']}, so it counts from when it was taken; "
         "the roster's column received overrides that"
     )
     return data | {"received": now, "detail": "; ".join(filter(None, (taken.detail, told)))}

@@ -1,4 +1,4 @@
-"""summary.html: how the class did, for its teacher, who may show it: it holds no names."""
+"""summary.html: how the class did, for its teacher. It holds pseudonyms and no names."""
 
 from __future__ import annotations
 

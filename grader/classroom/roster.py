@@ -14,6 +14,7 @@ from datetime import UTC, datetime, timedelta
 from itertools import islice
 from pathlib import Path, PurePosixPath
 
+from grader.classroom.places import ADDRESS
 from grader.classroom.policy import Deadline, parse_moment
 from grader.finding import GraderFault
 from grader.settings import did_you_mean
@@ -22,8 +23,11 @@ COLUMNS = ("student", "pseudonym", "group", "source", "extension", "received")
 # Letters of any alphabet, digits, and what names and addresses hold; names also name folders.
 _STUDENT = re.compile(r"[\w][\w .@+'’-]*")
 _LONGEST = 100
-_DAYS = re.compile(r"[0-9]+(\.[0-9]+)?")
-# Which of them separates cells depends on the country that Excel was made for.
+# Of https://host/path, ssh://git@host/path and git@host:path the host and the path: servers of
+# repositories know them all, in small letters and capitals, for the same one.
+_REPOSITORY = re.compile(r"(?:[a-z][a-z0-9+.-]*://)?(?:[^@/]*@)?([^/:]*)[/:]*(.*)")
+# What separates digits and cells depends on the country that Excel was made for.
+_DAYS = re.compile(r"[0-9]+([.,][0-9]+)?")
 _SEPARATORS = ",;\t"
 _NEXT = "Next: write it like this:\nstudent,source\nada,ada.zip"
 _NO_NAME = (
@@ -59,7 +63,7 @@ class Student:
         if self.extension and not _DAYS.fullmatch(self.extension):
             return parse_moment(self.extension)
         try:
-            return deadline.time + timedelta(days=float(self.extension or 0))
+            return deadline.time + timedelta(days=float(self.extension.replace(",", ".") or 0))
         except OverflowError:  # later than any calendar: never
             return datetime.max.replace(tzinfo=UTC)
 
@@ -92,8 +96,8 @@ def read(path: Path) -> tuple[Student, ...]:
         raise RosterError(
             f"{path}: byte {fault.start} is not UTF-8. Next: save the file as CSV UTF-8"
         ) from None
-    if text.lower().startswith("sep="):  # Excel's own first line
-        text = text.partition("\n")[2]
+    before = int(text.lower().startswith("sep="))  # Excel's own first line
+    text = text.split("\n", before)[-1]
     separator = max(_SEPARATORS, key=text.partition("\n")[0].count)
     rows = csv.DictReader(
         io.StringIO(text), skipinitialspace=True, delimiter=separator, strict=True
@@ -103,10 +107,11 @@ def read(path: Path) -> tuple[Student, ...]:
         rows.fieldnames = _columns(path, rows.fieldnames or [])
         for row in rows:
             if any(isinstance(value, str) and value.strip() for value in row.values()):
-                students.append(_student(row, rows.line_num, seen))
+                within = sum(str(value).count("\n") for value in row.values())
+                students.append(_student(row, before + rows.line_num - within, seen))
     except csv.Error as fault:
         raise RosterError(
-            f"{path}, after line {rows.line_num}: {fault}. "
+            f"{path}, after line {before + rows.line_num}: {fault}. "
             "Next: look for a quote that is not closed"
         ) from None
     if not students:
@@ -184,7 +189,9 @@ def _marks(student: Student) -> tuple[tuple[str, str], ...]:
     """What is of one student alone; nothing where the line cannot be used anyway."""
     if student.problem:
         return ()
-    place = str(PurePosixPath(as_written(student.source)))  # "ada/" is "ada"
+    source = as_written(student.source)
+    address = _REPOSITORY.fullmatch(source.casefold()) if ADDRESS.match(source) else None
+    place = str(PurePosixPath(*address.groups() if address else (source,)))  # "ada/" is "ada"
     place = place.removesuffix(".zip").removesuffix(".git")
     return (("source", place), ("pseudonym", as_written(student.pseudonym)))
 

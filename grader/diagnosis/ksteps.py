@@ -70,6 +70,7 @@ def findings(evidence: Evidence) -> Iterator[Finding]:
     for width in dict.fromkeys((min(evidence.config.tile_k, evidence.shape.k), 1)):
         yield from _one_step(evidence, Sum(evidence, width))
     yield from _replaced_step(evidence, Sum(evidence, evidence.config.tile_k))
+    yield from _repeated_first_step(evidence)
 
 
 def beyond_the_end(evidence: Evidence) -> Iterator[Finding]:
@@ -122,7 +123,9 @@ def _stops_or_starts(evidence: Evidence) -> Iterator[Finding]:
     ends = np.cumsum(samples.terms, axis=1)[:, :-1]
     for q in [i + 1 for i in samples.where(ends, samples.got)][:_SAMPLE]:
         if evidence.agrees(evidence.a[:, :q] @ evidence.b[:q]):
-            yield evidence.finding(_end_kind(q, k, evidence.config.tile_k), used=q, k=k)
+            kind = _end_kind(q, k, evidence.config.tile_k)
+            sizes = [name for name, size in zip("MN", evidence.shape[:2], strict=True) if size == q]
+            yield evidence.finding(kind, used=q, k=k, sizes=sizes)
             return
     for q in [i + 1 for i in samples.where(ends, samples.missing)][:_SAMPLE]:
         if evidence.agrees(evidence.a[:, q:] @ evidence.b[q:]):
@@ -147,7 +150,7 @@ def _start_kind(skipped: int, k: int, tile_k: int) -> str:
     last_step = (k - 1) // tile_k * tile_k
     if skipped in (last_step, k - 1):  # `sum =` in place of `sum +=`
         return "only_last_k_step"
-    return "first_k_step_missing" if skipped in (1, tile_k) else "k_starts_late"
+    return "first_k_step_missing" if skipped == tile_k > 1 else "k_starts_late"
 
 
 def _part_of_each_tile(evidence: Evidence) -> Iterator[Finding]:
@@ -192,6 +195,19 @@ def _replaced_step(evidence: Evidence, samples: Sum) -> Iterator[Finding]:
         if evidence.agrees(evidence.expected - lost):
             span = _span(evidence, step, samples.width)
             yield evidence.finding("k_step_stale", used_step=used, **span)
+            return
+
+
+def _repeated_first_step(evidence: Evidence) -> Iterator[Finding]:
+    """Every step loads the first tile of A, of B, or of both: k0 is missing from an index."""
+    tile, k = evidence.config.tile_k, evidence.shape.k
+    if not 1 < tile < k:
+        return
+    first = np.arange(k) % tile
+    a, b = evidence.a[:, first], evidence.b[first]
+    for operand, prediction in (("A", a @ evidence.b), ("B", evidence.a @ b), ("A and B", a @ b)):
+        if evidence.agrees(prediction):
+            yield evidence.finding("first_step_again", operand=operand)
             return
 
 

@@ -19,6 +19,9 @@ _UNSET_WORDS = (0xFFFEFFFF, 0xFFFFFFFF)
 # Of a region of wrong values, this much at least is wrong: some sums come out right by accident.
 _WRONG_SHARE = 0.75
 
+# In fewer elements, one number is soon another one, too.
+_LEAST_ALIKE = 8
+
 
 def whole_numbers(evidence: Evidence) -> Iterator[Finding]:
     """Fractions are lost, though integers came out right: they are tried first."""
@@ -57,10 +60,14 @@ def added_to_c(evidence: Evidence) -> Iterator[Finding]:
 
 
 def swapped_grid(evidence: Evidence) -> Iterator[Finding]:
-    """blockIdx.x counted rows of tiles: right values, and none where the grid is too narrow."""
+    """blockIdx.x counted rows of tiles: right values, and none where the grid is too narrow. Rows
+    that are compared with N and columns with M leave the same C where square tiles are whole."""
     gx, gy = grid(evidence.config, evidence.shape)
+    bounds = _missed(evidence, (1, 1), (evidence.shape.m, evidence.shape.n))
     if _missed(evidence, (evidence.config.tile_m, evidence.config.tile_n), (gy, gx)):
-        yield evidence.finding("grid_axes_swapped", grid=[gx, gy])
+        yield evidence.finding("grid_axes_swapped", grid=[gx, gy], bounds=bounds)
+    elif bounds:
+        yield evidence.finding("bounds_swapped")
 
 
 def fits_swapped_tile(evidence: Evidence) -> bool:
@@ -85,6 +92,8 @@ def findings(evidence: Evidence) -> Iterator[Finding]:
     yield from _shifted(evidence)
     yield from _scaled(evidence)
     yield from _alike(evidence)
+    yield from _moved(evidence)
+    yield from _carried_on(evidence)
 
 
 def places(evidence: Evidence) -> Iterator[Finding]:
@@ -175,3 +184,36 @@ def _alike(evidence: Evidence) -> Iterator[Finding]:
         yield evidence.finding("all_alike", lines="rows", index="row")
     elif got.shape[1] > 1 and (got == got[:, :1]).all():
         yield evidence.finding("all_alike", lines="columns", index="column")
+
+
+def _moved(evidence: Evidence) -> Iterator[Finding]:
+    """Rows, or columns, with the right values of others, each with those of another one. Only
+    whole numbers are told apart by their bytes, and only some of them in a row are no accident."""
+    if not evidence.exact or min(evidence.shape[:2]) < _LEAST_ALIKE:
+        return
+    got, expected = evidence.got + 0.0, evidence.expected + 0.0  # no negative zeros
+    for line, have, want in (("row", got, expected), ("column", got.T, expected.T)):
+        home = {values.tobytes(): number for number, values in enumerate(want)}
+        wrong = np.flatnonzero((have != want).any(axis=1))
+        found = [home.get(have[number].tobytes()) for number in wrong]
+        if found and None not in found and len(set(found)) == len(found):
+            yield evidence.finding("lines_moved", line=line, to=int(wrong[0]), of=found[0])
+            return
+
+
+def _carried_on(evidence: Evidence) -> Iterator[Finding]:
+    """A thread's next sum begins with the one before it, some rows or columns back in its tile."""
+    wrong = evidence.wrong & evidence.finite
+    if wrong.sum() < _LEAST_ALIKE:
+        return
+    row, col = np.argwhere(wrong)[0]
+    excess = evidence.got[row, col] - evidence.expected[row, col]
+    above = evidence.got[:row, col][::-1][: evidence.config.tile_m - 1]
+    left = evidence.got[row, :col][::-1][: evidence.config.tile_n - 1]
+    for axis, (lines, before) in enumerate((("rows", above), ("columns", left))):
+        for near in np.flatnonzero(np.abs(before - excess) <= evidence.slack[row, col]):
+            distance = int(near) + 1
+            sums = evidence.expected + np.roll(evidence.got, distance, axis)
+            if evidence.agrees(sums, wrong):
+                yield evidence.finding("sum_carried_on", distance=distance, lines=lines)
+                return

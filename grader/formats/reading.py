@@ -7,10 +7,12 @@ import json
 import shlex
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
+from grader.checks.outcome import Status
 from grader.finding import GraderFault
 from grader.record import SCHEMA
+from grader.score import exercise_status
 
 # A grading with all counters takes 100 KB; what is larger was not written by this grader.
 LARGEST_RECORD_BYTES = 4 << 20
@@ -19,6 +21,10 @@ LARGEST_RECORD_BYTES = 4 << 20
 _PLACES_SHOWN = 4
 
 _NEXT = "Next: grade again, or give the results.json that `make grade` wrote."
+# An exercise's status where the file is not there, or is the starter.
+_WITHOUT_WORK = ("missing", "not_started")
+
+_T = TypeVar("_T")
 
 
 class RecordProblem(GraderFault):
@@ -34,7 +40,8 @@ class Place:
 
 @dataclass(frozen=True)
 class Check:
-    """One check. `possible` is what it could have earned here: nothing where it was not graded."""
+    """One check. `possible` is what it could have earned here: nothing where it was not graded.
+    `also` are the verdicts after the first one; `shape` is () where the message is about none."""
 
     exercise: str
     name: str
@@ -42,10 +49,12 @@ class Check:
     status: str
     reason: str
     verdict: str
+    also: tuple[str, ...]
     earned: int
     points: int
     message: str
     hint: str
+    shape: tuple[int, ...]
     places: tuple[Place, ...]
     command: str
     seconds: float
@@ -151,7 +160,7 @@ class Record:
     @property
     def untouched(self) -> bool:
         """Nothing was handed in: every exercise is missing or as it was handed out."""
-        return all(one.status in ("missing", "not_started") for one in self.exercises)
+        return all(one.status in _WITHOUT_WORK for one in self.exercises)
 
     @property
     def total_line(self) -> str:
@@ -230,7 +239,17 @@ def _exercise(node: _Node) -> Exercise:
             raise RecordProblem(
                 f"{name}: {key} is {node.count(key)}, its checks add up to {value}."
             )
+    if exercise.status != (expected := _status(exercise)):
+        raise RecordProblem(f"{name}: status {exercise.status!r}, its checks say {expected}.")
     return exercise
+
+
+def _status(told: Exercise) -> str:
+    """What follows from the checks: without any work all that were decided are skipped for that."""
+    decided = {(one.status, one.reason) for one in told.checks if not one.undecided}
+    if told.status in _WITHOUT_WORK and decided <= {("skipped", told.status)}:
+        return told.status
+    return exercise_status([(one.name, Status(one.status)) for one in told.checks])
 
 
 def _quarters(timing: _Node, exercise: str) -> int | None:
@@ -249,10 +268,12 @@ def _check(node: _Node, exercise: str) -> Check:
         status=node.text("status"),
         reason=node.text("reason"),
         verdict=node.text("verdict"),
+        also=node.values("also", str),
         earned=node.count("earned"),
         points=node.count("points"),
         message=node.text("message"),
         hint=node.text("hint"),
+        shape=() if node.optional("shape") is None else node.values("shape", int),
         places=tuple(
             Place(one.text("file"), one.count("line"), one.text("role"))
             for one in node.nodes("locations")
@@ -260,7 +281,7 @@ def _check(node: _Node, exercise: str) -> Check:
         command=_for_students(node.text("command")),
         seconds=node.seconds("seconds"),
     )
-    if check.status not in ("pass", "fail", "skipped", "not_graded", "grader_error"):
+    if check.status not in frozenset(Status):
         raise RecordProblem(f"{check.title}: {check.status!r} is no status.")
     if check.earned > (check.points if check.passed else 0):
         raise RecordProblem(f"{check.title}: {check.earned} points for {check.status!r}.")
@@ -309,10 +330,14 @@ class _Node:
         return _Node(self._get(key), key)
 
     def nodes(self, key: str) -> list[_Node]:
+        found = self.values(key, object)
+        return [_Node(one, f"{key}[{rank}]") for rank, one in enumerate(found)]
+
+    def values(self, key: str, kind: type[_T]) -> tuple[_T, ...]:
         value = self._get(key)
-        if not isinstance(value, list):
-            raise RecordProblem(f"{self._place}: {key} is no list.")
-        return [_Node(one, f"{key}[{rank}]") for rank, one in enumerate(value)]
+        if not isinstance(value, list) or not all(isinstance(one, kind) for one in value):
+            raise RecordProblem(f"{self._place}: {key} is no list, or of other things.")
+        return tuple(value)
 
     def optional(self, key: str) -> Any:
         return self._data.get(key)

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Mapping, Sequence
-from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from threading import Event
@@ -26,6 +25,7 @@ LIMIT_S = 30.0
 _FLAGS = ("-std=c++17", "--expt-relaxed-constexpr", "-Xptxas", "-v")
 # nvcc before this release compiles for one architecture after the other.
 _THREADS_SINCE = (11, 2)
+_SURVEY = "survey.json"
 _NICE = ("nice", "-n", "10")  # the checks, which somebody waits for, go first
 
 
@@ -79,18 +79,17 @@ def survey(
     Raises GraderFault where nvcc fails for reasons of its own, or `stop` was set meanwhile.
     """
     told = f"nvcc {compiler.version[0]}.{compiler.version[1]}"
-    entry = cache / f"{nvcc.key(submission, compiler, (kernel, *names, *_FLAGS))}.json"
-    with suppress(OSError, ValueError, TypeError):
-        kept = json.loads(entry.read_text(encoding="utf-8"))
+    entry = cache / nvcc.key(submission, compiler, (kernel, *names, *_FLAGS))
+    if cache_folder.is_whole(entry):
+        kept = json.loads((entry / _SURVEY).read_text(encoding="utf-8"))
         return Survey(told, tuple(Compilation(**one) for one in kept))
     with cache_folder.workplace(cache) as folder:
         source = nvcc.write_source(submission, folder)
         job = _Job(kernel, submission, compiler, told, source, stop or Event())
         compilations = job.together(names) or tuple(job.alone(name) for name in names)
+    with cache_folder.making(entry) as folder:
         text = json.dumps([{**vars(one), "resources": dict(one.resources)} for one in compilations])
-        finished = folder / "survey.json"
-        finished.write_text(text, encoding="utf-8")
-        finished.replace(entry)
+        (folder / _SURVEY).write_text(text, encoding="utf-8")
     return Survey(told, compilations)
 
 

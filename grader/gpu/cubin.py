@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import struct
 from pathlib import Path
 from typing import IO
 
@@ -10,11 +9,9 @@ from elftools.common.exceptions import ELFError
 from elftools.elf.elffile import ELFFile
 from elftools.elf.sections import Section, SymbolTableSection
 
-from grader.device import LaunchConfig
+from grader.device import CONFIG_FORM, CONFIG_SYMBOL, LaunchConfig
 from grader.finding import NOT_YOURS, GraderFault
 
-CONFIG_SYMBOL = "launch_config"
-_CONFIG = struct.Struct("<6i")  # struct LaunchConfig of launch.cuh: six ints
 # Where nvcc puts __device__ variables (zeroed, initialised) and __constant__ variables.
 _VARIABLES = (".nv.global", ".nv.global.init", ".nv.constant3")
 
@@ -30,16 +27,16 @@ def read_config(cubin: Path) -> LaunchConfig | None:
             if not isinstance(table, SymbolTableSection):
                 continue
             for symbol in table.get_symbol_by_name(CONFIG_SYMBOL) or ():
-                if symbol["st_size"] != _CONFIG.size:
+                if symbol["st_size"] != CONFIG_FORM.size:
                     return None  # some other variable of the student's that has this name
                 section = elf.get_section(symbol["st_shndx"])
-                return LaunchConfig(*_CONFIG.unpack(_bytes(section, symbol["st_value"])))
+                return LaunchConfig(*CONFIG_FORM.unpack(_bytes(section, symbol["st_value"])))
     return None
 
 
 def variable_bytes(cubin: Path) -> int:
     """Bytes of global memory that the submission's own variables take, strings included."""
-    config = _CONFIG.size if read_config(cubin) is not None else 0
+    config = CONFIG_FORM.size if read_config(cubin) is not None else 0
     with cubin.open("rb") as stream:
         elf = _open(cubin, stream)
         sections = (elf.get_section_by_name(name) for name in _VARIABLES)
@@ -48,9 +45,9 @@ def variable_bytes(cubin: Path) -> int:
 
 def _bytes(section: Section, offset: int) -> bytes:
     if section["sh_type"] == "SHT_NOBITS":  # all zero: takes no room in the file
-        return bytes(_CONFIG.size)
+        return bytes(CONFIG_FORM.size)
     data: bytes = section.data()
-    return data[offset : offset + _CONFIG.size]
+    return data[offset : offset + CONFIG_FORM.size]
 
 
 def _open(path: Path, stream: IO[bytes]) -> ELFFile:

@@ -17,7 +17,16 @@ import numpy as np
 
 from grader import toolchain
 from grader.course import Target
-from grader.device import Build, Launch, LaunchConfig, Operand, Probe, Run, Words
+from grader.device import (
+    LAUNCH_LIMIT_S,
+    Build,
+    Launch,
+    LaunchConfig,
+    Operand,
+    Probe,
+    Run,
+    Words,
+)
 from grader.exercise import Exercise
 from grader.finding import Finding, KernelFault
 from grader.gpu import errors, inspection, nvcc, own_kernels
@@ -100,7 +109,13 @@ class GpuDevice:
         return needed_bytes(shape, self._gpu) <= self._host.free_bytes()
 
     def stopwatch(
-        self, build: Build, shape: Shape, key: int, *, cublas: bool = False, timeout_s: float = 10.0
+        self,
+        build: Build,
+        shape: Shape,
+        key: int,
+        *,
+        cublas: bool = False,
+        timeout_s: float = LAUNCH_LIMIT_S,
     ) -> GpuStopwatch:
         """Load the kernel, the baseline and, where it is found, cuBLAS, to take times of them.
 

@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from grader.device import OUTPUT_LIMIT_BYTES, Build
+from grader.device import MAX_GRID_Y, OUTPUT_LIMIT_BYTES, Build
 from grader.finding import NOT_YOURS, Finding, GraderFault, KernelFault
 from grader.gpu import errors, nvcc, ptx
 from grader.gpu.connection import Connection, WorkerTimeout
@@ -23,7 +23,6 @@ from grader.verdict import Verdict
 # Words before and after each matrix: 256 KiB, several rows of tiles in every shape that is timed.
 _GUARD = 1 << 16
 _BASELINE_SIDE = 16  # kernels/baseline.cu
-_MAX_GRID_Y = 65_535
 # What the driver, cuBLAS's workspace and the output of kernels take besides the buffers.
 _RESERVE_BYTES = 256 << 20
 
@@ -67,7 +66,7 @@ class GpuStopwatch:
         """
         if build.artifact is None or build.config is None:
             raise ValueError("only a build with an artifact can be timed")
-        if shape.m > _MAX_GRID_Y * _BASELINE_SIDE:
+        if shape.m > MAX_GRID_Y * _BASELINE_SIDE:
             raise ValueError(f"{shape} has more rows than the baseline can compute")
         self.shape = shape
         self.contestants: tuple[Contestant, ...] = ()

@@ -20,8 +20,8 @@ from grader.gpu import cublas
 Load = Callable[[str, str, int], tuple[Any, Any]]
 Tell = Callable[..., None]
 
-_ALIGNMENT = 256  # operands start on boundaries of this many bytes, as from cudaMalloc
-_WORD = 4
+ALIGNMENT = 256  # operands start on boundaries of this many bytes, as from cudaMalloc
+WORD = 4
 # Long enough to see the time slice of another process, which lasts milliseconds; it also hides
 # what the host needs to queue the launch.
 _WATCH_NS = 3_000_000
@@ -53,7 +53,7 @@ class _Matrix:
 
     @property
     def guards(self) -> tuple[int, int]:
-        return self.base, self.address + self.words * _WORD
+        return self.base, self.address + self.words * WORD
 
 
 @dataclass(frozen=True)
@@ -145,11 +145,11 @@ class Timed:
     def _allocate(self) -> None:
         m, n, k = self._shape
         self._a, self._b, self._c = (self._matrix(words) for words in (m * k, k * n, m * n))
-        self._flush_words = 2 * self._header["l2_bytes"] // _WORD
-        self._flush = self._block(self._flush_words * _WORD)
+        self._flush_words = 2 * self._header["l2_bytes"] // WORD
+        self._flush = self._block(self._flush_words * WORD)
         # findings, B * x, the rows' sums, the rows' refused elements
         self._scratch_words = 2 * (_FINDINGS + k + 2 * m)
-        self._findings = int(self._block(self._scratch_words * _WORD))
+        self._findings = int(self._block(self._scratch_words * WORD))
         self._weights = self._findings + 8 * _FINDINGS
         self._sums = self._weights + 8 * k
         self._refused = self._sums + 8 * m
@@ -158,9 +158,9 @@ class Timed:
 
     def _matrix(self, words: int) -> _Matrix:
         guard = self._header["guard"]
-        block = self._block((words + 2 * guard) * _WORD + _ALIGNMENT)
-        base = -(-int(block) // _ALIGNMENT) * _ALIGNMENT
-        return _Matrix(block, base, base + guard * _WORD, words, guard)
+        block = self._block((words + 2 * guard) * WORD + ALIGNMENT)
+        base = -(-int(block) // ALIGNMENT) * ALIGNMENT
+        return _Matrix(block, base, base + guard * WORD, words, guard)
 
     def _block(self, size: int) -> Any:
         block = self._cuda.mem_alloc(size)

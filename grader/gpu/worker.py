@@ -23,11 +23,8 @@ from typing import Any
 
 from grader.gpu import conditions
 from grader.gpu.frames import Decoder, Frame, encode
-from grader.gpu.timed import Timed
+from grader.gpu.timed import ALIGNMENT, WORD, Timed
 
-# Operands start on boundaries of this many bytes, as from cudaMalloc.
-_ALIGNMENT = 256
-_WORD = 4
 _PARENT_POLL_S = 1.0
 
 
@@ -146,11 +143,11 @@ class _Gpu:
         blocks, addresses = [], []
         try:
             for image, operand in zip(images, header["operands"], strict=True):
-                block = cuda.mem_alloc(image.nbytes + _ALIGNMENT)
+                block = cuda.mem_alloc(image.nbytes + ALIGNMENT)
                 blocks.append(block)
                 addresses.append(_placed(int(block), operand["guard"]))
                 cuda.memcpy_htod(addresses[-1], image)
-            arguments: list[Any] = [self._np.uintp(a + o["guard"] * _WORD)
+            arguments: list[Any] = [self._np.uintp(a + o["guard"] * WORD)
                          for a, o in zip(addresses, header["operands"], strict=True)]  # fmt: skip
             arguments += [self._np.int32(scalar) for scalar in header["scalars"]]
             self._run(kernel, arguments, header, tell)
@@ -234,14 +231,14 @@ class _Gpu:
 
 def _placed(base: int, guard: int) -> int:
     """Where the image goes so that its element `guard` lies on the boundary."""
-    return base + -(base + guard * _WORD) % _ALIGNMENT
+    return base + -(base + guard * WORD) % ALIGNMENT
 
 
 def _split(payload: memoryview, words: Sequence[int]) -> list[memoryview]:
     parts, start = [], 0
     for count in words:
-        parts.append(payload[start : start + count * _WORD])
-        start += count * _WORD
+        parts.append(payload[start : start + count * WORD])
+        start += count * WORD
     return parts
 
 

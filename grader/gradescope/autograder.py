@@ -18,6 +18,7 @@ from typing import Any
 from grader.atomic import write_text
 from grader.classroom.taking import read_note
 from grader.exercise import PROJECT
+from grader.finding import NOT_YOURS
 from grader.formats import gradescope, reading
 from grader.handout.contents import STARTER
 from grader.record import ERROR_NAME, NAME
@@ -62,7 +63,7 @@ def grade(root: Path, limit_s: float) -> dict[str, Any]:
 
 def failure(what: str) -> dict[str, Any]:
     """A result for a fault of ours. Gradescope takes none without a score."""
-    told = f"{what} This is not about your kernel. Next: tell your teacher, who can run it again."
+    told = f"{what} {NOT_YOURS} Next: tell your teacher, who can run it again."
     test = {"name": "grading", "score": 0, "max_score": 0, "output": told}
     return {"score": 0, "output": told, "stdout_visibility": "hidden", "tests": [test]}
 

@@ -12,6 +12,7 @@ from grader.exercise import PROJECT
 from grader.finding import GraderFault
 from grader.handout import making, manifest
 from grader.handout.contents import STARTER
+from grader.machine_fault import unwritable
 
 # Gradescope looks for these two at the top of the zip.
 SCRIPTS = ("setup.sh", "run_autograder")
@@ -47,9 +48,7 @@ def make(root: Path, output: Path) -> int:
     except FileExistsError:
         raise GraderFault(f"{output} exists. Next: name another file: OUT=file.zip") from None
     except OSError as fault:
-        raise GraderFault(
-            f"{output} cannot be written: {fault.strerror}. Next: name another file: OUT=file.zip"
-        ) from None
+        raise unwritable(output, fault, "OUT=file.zip") from None
     return len(files)
 
 

@@ -8,6 +8,8 @@ from grader.cli import OK
 from grader.exercise import PROJECT
 from grader.finding import GraderFault
 from grader.handout import contents, making, update
+from grader.handout.protection import shown
+from grader.messages.wording import counted
 
 _NOT_HERE = {
     verb: f"make {verb} is for students' copies, and this is the course's repository. "
@@ -42,8 +44,11 @@ def _tell(done: update.Update) -> None:
     if not (done.written or done.removed or done.new_starters):
         print(f"Already at version {done.version}. starter/ was not touched.")
         return
-    print(f"Now at version {done.version}: {len(done.written)} files written, "
+    print(f"Now at version {done.version}: {counted(len(done.written), 'file')} written, "
           f"{len(done.removed)} removed. Your files in starter/ were not touched.")  # fmt: skip
+    if done.overwritten:
+        print(f"Not as handed out were {shown(done.overwritten)}. git's history still has yours: "
+              f"git log -p -- {done.overwritten[0]}")  # fmt: skip
     for name in done.new_starters:
         print(f"New: {name}")
     print('Next: git add --all && git commit -m "Update the grader"')

@@ -11,6 +11,7 @@ from grader.finding import GraderFault
 from grader.git import GitError, git
 from grader.handout import contents, manifest
 from grader.handout.leaks import leaks
+from grader.machine_fault import unwritable
 from grader.starters import plain_solution
 from grader.tree import tree_sha256, version
 
@@ -87,6 +88,4 @@ def _write(path: Path, content: bytes, executable: bool) -> None:
         if executable:
             path.chmod(0o755)
     except OSError as fault:
-        raise GraderFault(
-            f"{path} cannot be written: {fault.strerror}. Next: name another folder: OUT=dir"
-        ) from None
+        raise unwritable(path, fault, "OUT=dir") from None

@@ -17,6 +17,7 @@ NAME = "handout.json"
 SCHEMA = "matmul-handout/v1"
 # Of a file that is read here, the manifest among them: what is handed out has a few hundred kB.
 _LARGEST_BYTES = 4 << 20
+_NEXT = "Next: make update FROM=<the address of the hand-out>"
 
 
 @dataclass(frozen=True)
@@ -60,25 +61,29 @@ def write(manifest: Manifest) -> bytes:
     return (json.dumps(data, indent=1) + "\n").encode()
 
 
-def read(folder: Path) -> Manifest:
-    """The manifest of the copy in `folder`; raises GraderFault for none and for a broken one."""
-    path = folder / NAME
+def parse(content: bytes) -> Manifest | None:
+    """The manifest that was written so; None for anything else."""
     try:
-        data = json.loads(_plain(path, folder))
+        data = json.loads(content)
         found = Manifest(
             str(data["version"]),
             str(data["tree_sha256"]),
             {str(name): str(digest) for name, digest in data["files"].items()},
         )
-        known = data["schema"] == SCHEMA and all(map(_is_inside, found.files))
-    except OSError as fault:
-        raise GraderFault(
-            f"{path} cannot be read: {fault.strerror}. Next: use what `make handout` wrote"
-        ) from None
+        return found if data["schema"] == SCHEMA and all(map(_is_inside, found.files)) else None
     except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
-        known = False
-    if not known:
-        raise GraderFault(f"{path} is not what `make handout` writes. Next: get a new hand-out")
+        return None
+
+
+def read(folder: Path) -> Manifest:
+    """The manifest of the copy in `folder`; raises GraderFault for none and for a broken one."""
+    path = folder / NAME
+    try:
+        found = parse(_plain(path, folder))
+    except OSError as fault:
+        raise GraderFault(f"{path} cannot be read: {fault.strerror}. {_NEXT}") from None
+    if found is None:
+        raise GraderFault(f"{path} does not list what was handed out. {_NEXT}")
     return found
 
 

@@ -11,6 +11,12 @@ from grader.report.words import visible
 _SHOWN = 5
 
 
+def shown(names: tuple[str, ...]) -> str:
+    """A few of the names, and how many more there are, in one line whatever is in them."""
+    named = ", ".join(" ".join(visible(name).split()) for name in names[:_SHOWN])
+    return named + (f" and {len(names) - _SHOWN} more" if len(names) > _SHOWN else "")
+
+
 def changed_outside(folder: Path) -> tuple[str, ...]:
     """What differs from the hand-out that `folder` is, or whose starter/ it is.
 
@@ -31,9 +37,7 @@ def note(names: tuple[str, ...]) -> str:
     """One line for whoever graded and for the student; "" where nothing was changed."""
     if not names:
         return ""
-    shown = ", ".join(" ".join(visible(name).split()) for name in names[:_SHOWN])
-    more = f" and {len(names) - _SHOWN} more" if len(names) > _SHOWN else ""
     return (
-        f"Changed outside starter/: {shown}{more}: they are not used in grading. "
+        f"Changed outside starter/: {shown(names)}: they are not used in grading. "
         "Restore them: make restore"
     )

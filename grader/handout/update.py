@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import shutil
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -14,46 +14,53 @@ from grader.finding import GraderFault
 from grader.git import GitError, git, versions
 from grader.handout import manifest
 from grader.handout.contents import STARTER
+from grader.handout.lost_starters import is_blank
+from grader.handout.overwriting import must_be_clear, must_be_committed, students_own
+from grader.handout.protection import shown
 
 
 @dataclass(frozen=True)
 class Update:
-    """What an update did; names are paths from the root."""
+    """What an update did; names are paths from the root.
+
+    `overwritten`: those of written and removed that were not as handed out, and are in a commit.
+    """
 
     version: str
     written: tuple[str, ...]
     removed: tuple[str, ...]
+    overwritten: tuple[str, ...]
     new_starters: tuple[str, ...]
 
 
 def update(folder: Path, source: str) -> Update:
     """Bring the copy in `folder` to the hand-out `source`, a folder or what git can clone.
 
-    Files of the old hand-out that the new one lacks are removed; starters of exercises that are new
-    are added. Raises GraderFault, with nothing changed, for a source that is no whole hand-out.
+    Files of the old hand-out that the new one lacks are removed; starters that are missing or empty
+    are added. Raises GraderFault, with nothing changed, for a source that is no whole hand-out and
+    for what a student wrote into these files and did not commit.
     """
     with _fetched(source) as newer:
         coming = manifest.read(newer)
         broken = manifest.compare(coming, newer).names
         if broken:
             raise GraderFault(
-                f"{source} is not as it was handed out: {', '.join(broken[:3])} differ. "
-                "Next: get it again"
+                f"{source} is not as it was handed out: {shown(broken)} differ. Next: get it again"
             )
-        present = manifest.read(folder)
+        try:
+            present, _ = _manifest(folder)
+        except GraderFault:
+            present = manifest.Manifest("", "", {})  # so nothing is removed, and more must be kept
         written = manifest.compare(coming, folder).names
         removed = tuple(
             name for name in present.files if name not in coming.files and (folder / name).exists()
         )
-        for name in written:
-            _copy(newer / name, folder / name)
-        for name in removed:
-            (folder / name).unlink()
+        must_be_clear(folder, (*written, *removed, manifest.NAME), "update")
+        overwritten = students_own(folder, present, (*written, *removed))
+        must_be_committed(folder, overwritten)
         added = tuple(_missing_starters(newer, folder))
-        for name in added:
-            _copy(newer / name, folder / name)
-        _copy(newer / manifest.NAME, folder / manifest.NAME)  # last: until here, update again
-    return Update(coming.version, written, removed, added)
+        _exchange(newer, folder, (*written, *added, manifest.NAME), removed)
+    return Update(coming.version, written, removed, overwritten, added)
 
 
 def restore(folder: Path) -> tuple[str, ...]:
@@ -61,38 +68,55 @@ def restore(folder: Path) -> tuple[str, ...]:
 
     Raises GraderFault, naming them, for files of which the history has no such version.
     """
-    listed = manifest.read(folder)
-    differing = manifest.compare(listed, folder).names
-    found = {name: _from_history(folder, name, listed.files[name]) for name in differing}
-    lost = [name for name, content in found.items() if content is None]
+    listed, found = _manifest(folder)
+    lost = []
+    for name in manifest.compare(listed, folder).names:
+        content = _from_history(folder, name, listed.files[name])
+        if content is None:
+            lost.append(name)
+        else:
+            found[name] = content
+    must_be_clear(folder, tuple(found), "restore")
     for name, content in found.items():
-        if content is not None:
-            path = folder / name
-            if path.is_symlink() or path.is_dir():
-                raise GraderFault(
-                    f"{path} is no file any more. Next: remove it, then restore again"
-                )
-            path.parent.mkdir(parents=True, exist_ok=True)
-            path.write_bytes(content)
+        (folder / name).parent.mkdir(parents=True, exist_ok=True)
+        (folder / name).write_bytes(content)
     if lost:
         raise GraderFault(
-            f"Not in this repository's history: {', '.join(lost[:5])}. "
+            f"Not in this repository's history: {shown(tuple(lost))}. "
             "Next: make update FROM=<the address of the hand-out>"
         )
-    return differing
+    return tuple(found)
+
+
+def _manifest(folder: Path) -> tuple[manifest.Manifest, dict[str, bytes]]:
+    """The copy's manifest and, where its file is lost or broken, the newest of the history."""
+    try:
+        return manifest.read(folder), {}
+    except GraderFault:
+        for content in versions(folder, manifest.NAME):
+            if (found := manifest.parse(content)) is not None:
+                return found, {manifest.NAME: content}
+        raise
 
 
 def _missing_starters(newer: Path, folder: Path) -> Iterator[str]:
     for path in sorted((newer / STARTER).glob("*.cu")):
-        if not (folder / STARTER / path.name).exists():
+        if is_blank(folder / STARTER / path.name):
             yield f"{STARTER}{path.name}"
 
 
-def _copy(source: Path, target: Path) -> None:
-    target.parent.mkdir(parents=True, exist_ok=True)
-    if target.is_symlink():
-        target.unlink()  # writing through it would change a file elsewhere
-    shutil.copy(source, target)
+def _exchange(newer: Path, folder: Path, names: Sequence[str], removed: Sequence[str]) -> None:
+    """Bring `names` from `newer`, in this order; until the last is there, update again."""
+    # All of them first to this disk, which may be full: the copy is then as it was.
+    with tempfile.TemporaryDirectory(prefix=".update-", dir=folder) as temporary:
+        ready = [Path(temporary, str(number)) for number in range(len(names))]
+        for name, path in zip(names, ready, strict=True):
+            shutil.copy(newer / name, path)
+        for name in removed:
+            (folder / name).unlink()
+        for name, path in zip(names, ready, strict=True):
+            (folder / name).parent.mkdir(parents=True, exist_ok=True)
+            shutil.move(path, folder / name)  # starter/ may be a link to another disk
 
 
 def _from_history(folder: Path, name: str, digest: str) -> bytes | None:

@@ -153,7 +153,7 @@ def _spelt(name: str) -> str:
 def launch(kernel: Kernel, workshop: Workshop, block: Block, made: Launch, target: Target) -> Run:
     """Launch once. Raises GraderFault, also where a block does not fit the GPU."""
     check_shared(kernel.static_shared, block.dynamic_shared, target)
-    with closing(workshop.start(kernel.folder, block.dynamic_shared)) as worker:
+    with closing(workshop.start(kernel.folder)) as worker:
         debug = read_debug_info(worker)
         lines = debug.lines() if made.count else ()
         answer = worker.ask(block, made, lines)

@@ -30,8 +30,8 @@ def lines(seen: Inspection, only: int = 0) -> Iterator[Line]:
     elif seen.arguments:
         yield line()
         yield line("No counts: the launch did not end.")
-    yield from _told("Findings", seen, seen.findings, "bold red")
-    yield from _told("Notes", seen, seen.notes, "yellow")
+    yield from _told("Findings", seen.findings, "bold red")
+    yield from _told("Notes", seen.notes, "yellow")
     if seen.output:
         yield line()
         yield line(("The kernel printed", "bold"))
@@ -154,13 +154,11 @@ def _totals(seen: Inspection, counters: Counters) -> Iterator[Line]:
         )
         yield _total("words by lanes", ", ".join(words))
     if shared:
-        conflicts = total(shared, "bank_conflicts")
-        share = conflicts / total(shared, "wavefronts")
         yield _total(
             "shared memory",
             f"{_sum(shared, 'requests')} requests, {_sum(shared, 'wavefronts')} wavefronts, "
             f"{_sum(shared, 'ideal_wavefronts')} would do; "
-            f"{conflicts:,} bank conflicts ({share:.0%})",
+            f"{_sum(shared, 'bank_conflicts')} bank conflicts ({counters.conflict_share:.0%})",
         )
     if counters.atomics:
         operations = total(counters.atomics, "words")
@@ -179,9 +177,7 @@ def _sum(rows: Iterable[LineCounter], field: str) -> str:
     return f"{total(rows, field):,}"
 
 
-def _told(
-    title: str, seen: Inspection, findings: tuple[Finding, ...], style: str
-) -> Iterator[Line]:
+def _told(title: str, findings: tuple[Finding, ...], style: str) -> Iterator[Line]:
     if not findings:
         return
     yield line()

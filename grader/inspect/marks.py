@@ -93,7 +93,7 @@ def _wanted(request: Request, group: int) -> str:
 
 def _distance(request: Request) -> str:
     """`: neighbouring lanes are 97 words apart`, where most of them are equally far apart."""
-    stride = warp.stride(request)
+    stride = request.stride
     if stride is None or stride.bytes == 0:
         return ""
     size, unit = abs(stride.bytes), "byte"

@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
-from dataclasses import dataclass
-
 from grader.counters import Request
 
 SECTOR_BYTES = 32
@@ -65,21 +62,3 @@ def busiest_bank(request: Request) -> tuple[int, int]:
     wanted = words_by_bank(request, busiest_group(request))
     bank = max(sorted(wanted), key=lambda number: len(wanted[number]))
     return bank, len(wanted[bank])
-
-
-@dataclass(frozen=True)
-class Stride:
-    """How far apart most neighbouring lanes are, and whether all of them are."""
-
-    bytes: int
-    everywhere: bool
-
-
-def stride(request: Request) -> Stride | None:
-    """None where no distance between neighbouring lanes is that of most pairs."""
-    pairs = zip(request.offsets, request.offsets[1:], strict=False)
-    steps = Counter(right - left for left, right in pairs if left is not None and right is not None)
-    if not steps:
-        return None
-    step, times = steps.most_common(1)[0]
-    return Stride(step, len(steps) == 1) if 2 * times > steps.total() else None

@@ -28,6 +28,9 @@ _BY_HAND = (
     "Take one element that is wrong: which block and which thread compute it, and which elements "
     "of A and B do they read?"
 )
+_NOT_WRITTEN = (
+    "Which thread should write the first element that is missing, and what keeps it from that?"
+)
 # Verdicts whose kinds have so little in common that the verdict's hint is for few of them.
 _OF_MANY_KINDS = (Verdict.COMPILE_ERROR, Verdict.WRONG_ANSWER)
 # The values are right, so that printing them shows nothing.
@@ -41,6 +44,10 @@ _KNOWN_TO_THE_GPU = (
     "The GPU knows the value of a const or constexpr number, and what is declared as __device__ or "
     "__constant__, and nothing else that stands outside of functions."
 )
+_OF_A_WARP = (
+    "Every lane that a mask names and that has not returned must come to the same call with the "
+    "same mask, and no other lane: which condition lies around that call?"
+)
 # For faults that mean the same in every exercise; an exercise.toml may still say it otherwise.
 _HINTS = {
     "compile_error": "The compiler names the line where it noticed the mistake, which is often on "
@@ -48,12 +55,18 @@ _HINTS = {
     "misspelt name.",
     "forbidden_include": "launch.cuh brings CUDA's own names, and printf comes from cstdio; "
     "README.md lists every header that may be included.",
+    "copy_uncommitted": "__pipeline_commit closes a batch of a thread's own copies, and "
+    "__pipeline_wait_prior waits for batches: which batch does each of the copies belong to?",
     "foreign_local": "A thread's variables are its own. Which of yours do other threads of the "
     "block read, and what must its declaration say for that?",
     "host_constant": _KNOWN_TO_THE_GPU,
     "host_variable": _KNOWN_TO_THE_GPU,
     "telling_condition": "A condition may ask for __CUDA_ARCH__, __CUDACC__, __NVCC__, the version "
     "of CUDA or of C++, and for whatever the file itself defines.",
+    "lane_not_in_mask": _OF_A_WARP,
+    "lanes_missed": _OF_A_WARP,
+    "one_step_more": "A step that loads the tile of the next one has nothing to load when it is "
+    "the last: a clamped index loads all the same.",
     "ragged_rows": "A sector begins at every eighth word of A and of B: at which word of one does "
     "the second tile of a row begin, and who fetches the rest of that sector?",
     "register_array": "Each dimension of an array has its own length: which loop counts the index "
@@ -63,7 +76,12 @@ _HINTS = {
     "shared_first_value": "A block finds in shared memory whatever the one before it left there.",
     "tile_missed": "Which type has each number that goes into row and col, and how many rows and "
     "columns can a matrix of 2^31 elements have?",
+    "two_writers": "Each element of C is one thread's to store, and so is each word of a tile in "
+    "one step: work out the index for both threads that are named. Where several arrays share one "
+    "piece of memory, where does each of them begin, and how many words has it?",
     "unroll_macro": "A constexpr int is known in such a line, a #define is not.",
+    "wrong_when_large": "Which type has each number that goes into this index (a float holds whole "
+    "numbers up to 2^24), and how many rows and columns can a matrix of 2^31 elements have?",
 }
 _DYNAMIC = "It counts bytes, of which a float has 4, for all that a block keeps in that memory."
 
@@ -122,7 +140,7 @@ def _hint(finding: Finding, exercise: Exercise) -> str:
         shape = f"EX={exercise.short} SHAPE={finding.shape}"
         return f"make run {shape} prints A, B, C and what C should be."
     if finding.verdict is Verdict.WRONG_ANSWER:
-        return _BY_HAND
+        return _NOT_WRITTEN if finding.kind in values.UNWRITTEN else _BY_HAND
     return f"exercises/{exercise.name}/README.md says what the kernel is given and what is checked."
 
 

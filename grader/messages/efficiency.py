@@ -4,26 +4,37 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from grader.counters import SECTOR_WORDS
 from grader.finding import Finding
 from grader.messages.wording import Template, at, clipped
 
 
 def _uncoalesced(finding: Finding) -> str:
     facts = finding.facts
+    if 1 < facts["words_apart"] < SECTOR_WORDS:
+        return (
+            f"{_sectors(finding)}. Neighbouring lanes (threadIdx.x) are {facts['words_apart']} "
+            "words apart along a row: which lane would best take the words between them?"
+        )
+    return (
+        f"{_sectors(finding)}. Do neighbouring lanes (threadIdx.x) walk along a row of "
+        f"{facts['name']}, or down a column?"
+    )
+
+
+def _sectors(finding: Finding) -> str:
+    facts = finding.facts
     return (
         f"Each warp-wide {facts['access']} of {facts['name']} touches "
         f"{facts['sectors_per_request']:.3g} sectors of 32 bytes, {facts['ideal']:.3g} would do"
-        f"{at(finding)}. Do neighbouring lanes (threadIdx.x) walk along a row of {facts['name']}, "
-        "or down a column?"
+        f"{at(finding)}"
     )
 
 
 def _ragged_rows(finding: Finding) -> str:
     facts = finding.facts
     return (
-        f"Each warp-wide {facts['access']} of {facts['name']} touches "
-        f"{facts['sectors_per_request']:.3g} sectors of 32 bytes, {facts['ideal']:.3g} would do"
-        f"{at(finding)}: a row of its tile has {_some(facts['row_words'], 'word')} "
+        f"{_sectors(finding)}: a row of its tile has {_some(facts['row_words'], 'word')} "
         f"({facts['size']}), a sector 8, so rows begin or end within sectors. "
         f"Which {facts['size']} fills every sector that a row touches?"
     )
@@ -54,6 +65,16 @@ def _too_much_traffic(finding: Finding) -> str:
         f"{much} the {facts['allowed']:,} that do for tiles of "
         f"{facts['tile_m']} x {facts['tile_n']} of C{at(finding)}. "
         f"Is each element of a tile of {facts['name']} loaded once by the whole block?"
+    )
+
+
+def _one_step_more(finding: Finding) -> str:
+    facts = finding.facts
+    return (
+        f"All threads together load {facts['words']:,} words of {facts['name']} for tiles of "
+        f"{facts['tile_m']} x {facts['tile_n']} of C{at(finding)}: the {facts['allowed']:,} that "
+        f"do, and those of one step of {facts['tile_k']} along K more. Who uses what is loaded in "
+        "the last step?"
     )
 
 
@@ -122,6 +143,7 @@ TEXTS: Mapping[str, Template] = {
     "ragged_rows": _ragged_rows,
     "few_lanes": _few_lanes,
     "too_much_traffic": _too_much_traffic,
+    "one_step_more": _one_step_more,
     "variable_traffic": _variable_traffic,
     "unnamed_depth": _unnamed_depth,
     "tile_too_small": _tile_too_small,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from typing import Any
 
 from grader.finding import Finding
 from grader.messages.wording import (
@@ -11,6 +12,7 @@ from grader.messages.wording import (
     clipped,
     counted,
     listed,
+    number,
     pair,
     subscripts,
     who,
@@ -103,8 +105,10 @@ def _misaligned(finding: Finding) -> str:
     index = facts["index"] if isinstance(facts["index"], list | tuple) else [facts["index"]]
     name = clipped(facts["operand_or_variable"])
     place = f"{name}{subscripts(index)}" if name else "an address"
+    does = "copies" if facts["access"] == "copy" else _DOES[facts["access"]]
+    start = "from" if facts["access"] == "copy" else "at"
     return (
-        f"{who(facts)} {_DOES[facts['access']]} {facts['bytes']} bytes at once at {place}, which "
+        f"{who(facts)} {does} {facts['bytes']} bytes at once {start} {place}, which "
         f"does not lie on a multiple of {facts['bytes']} bytes{at(finding)}. "
         "Where do the rows of that array start?"
     )
@@ -133,46 +137,84 @@ def _input_modified(finding: Finding) -> str:
 
 
 _DID = {"read": "read by", "write": "written by"}
-_WHO_WAITS = "Which of the two must come first, and what makes the other one wait?"
 
 
 def _race(finding: Finding) -> str:
+    """Both parties as the program orders them, those of two blocks as they met."""
     facts = finding.facts
-    name = f"{clipped(facts['name'])}{subscripts(facts['index'])}"
-    first = f"{_DID[facts['other_access']]} thread {pair(facts['other'])}"
-    second = f"{_DID[facts['access']]} thread {pair(facts['thread'])}"
-    if facts.get("overwriting"):
-        return (
-            f"{name}: an asynchronous copy of thread {pair(facts['other'])} is to overwrite it, "
-            f"with no barrier between where that began and where it was {second}{at(finding)}. "
-            "Until when do the other threads need what lies there?"
-        )
     if facts["asynchronous"]:
-        return (
-            f"{name}: an asynchronous copy of thread {pair(facts['other'])} was still under way "
-            f"when it was {second}{at(finding)}. Which wait and which barrier come before that?"
-        )
+        return _copy_race(finding)
+    first = f"{_element(facts)}: {_DID[facts['other_access']]} thread {pair(facts['other'])}"
+    second = f"thread {pair(facts['thread'])} of block {pair(facts['block'])}"
     if facts["space"] == "global" and facts["other_block"] != facts["block"]:
         return (
-            f"{name}: {first} of block {pair(facts['other_block'])} and {second} of block "
-            f"{pair(facts['block'])}; nothing orders two blocks{at(finding)}. "
-            "Which block does this element belong to?"
+            f"{first} of block {pair(facts['other_block'])} and {_DID[facts['access']]} {second}; "
+            f"nothing orders two blocks{at(finding)}. Which block does this element belong to?"
         )
-    between = "no barrier between"
-    if facts["same_warp"]:
-        between += ", and being lanes of one warp orders nothing"
-    both_write = facts["access"] == facts["other_access"]
-    question = "Which of the two threads is to write it?" if both_write else _WHO_WAITS
+    lanes = ", and being lanes of one warp orders nothing" if facts["same_warp"] else ""
+    does, question = _second_party(finding)
+    return f"{first}, {does} {second}, no barrier between{lanes}{at(finding)}. {question}"
+
+
+def _second_party(finding: Finding) -> tuple[str, str]:
+    """What comes second in the program's order, and what to ask."""
+    facts = finding.facts
+    does, waits = _DID[facts["access"]], f"What makes thread {pair(facts['thread'])} wait until"
+    if facts["space"] == "global":
+        return does, "Which of the two must come first, and what makes the other one wait?"
+    if facts["access"] == "read":
+        return does, f"{waits} it is written?"
+    lines = [place.line for place in finding.locations]
+    # The loop has gone round in between where the word is overwritten further up.
+    step = "in the next step " if len(lines) == 2 and lines[1] < lines[0] else ""
+    return f"overwritten {step}by", f"{waits} the others have read it?"
+
+
+def _two_writers(finding: Finding) -> str:
+    facts = finding.facts
+    start = f"{_element(facts)}: written by thread {pair(facts['other'])}"
+    question = "Which of the two threads is to write it?"
+    if facts["other_block"] != facts["block"]:
+        start += f" of block {pair(facts['other_block'])}"
+        question = "Which block does this element belong to?"
+    elif facts["space"] == "shared" and len({place.line for place in finding.locations}) == 2:
+        question = "Do both lines mean this word? If not, where do their arrays begin and end?"
     return (
-        f"{name}: {first}, {second} of block {pair(facts['block'])}, {between}"
-        f"{at(finding)}. {question}"
+        f"{start} and by thread {pair(facts['thread'])} of block {pair(facts['block'])}, with "
+        f"different values and in no order{at(finding)}. {question}"
     )
+
+
+def _copy_race(finding: Finding) -> str:
+    facts = finding.facts
+    start = f"{_element(facts)}: an asynchronous copy of thread {pair(facts['other'])}"
+    met = f"it was {_DID[facts['access']]} thread {pair(facts['thread'])}{at(finding)}"
+    if facts.get("overwriting"):
+        return (
+            f"{start} is to overwrite it, with no barrier between where that began and where {met}."
+            " Until when do the other threads need what lies there?"
+        )
+    return f"{start} was still under way when {met}. Which wait and which barrier come before that?"
+
+
+def _copy_uncommitted(finding: Finding) -> str:
+    facts = finding.facts
+    return (
+        f"{_element(facts)}: an asynchronous copy of thread {pair(facts['other'])} was not "
+        f"committed when it was {_DID[facts['access']]} thread {pair(facts['thread'])}"
+        f"{at(finding)}, and only those that are can be waited for. Which __pipeline_commit comes "
+        "between that copy and its wait?"
+    )
+
+
+def _element(facts: Mapping[str, Any]) -> str:
+    return f"{clipped(facts['name'])}{subscripts(facts['index'])}"
 
 
 def _repeated_store(finding: Finding) -> str:
     facts = finding.facts
     return (
-        f"{clipped(facts['name'])}{subscripts(facts['index'])} is stored by block "
+        f"{_element(facts)} is stored by block "
         f"{pair(facts['other_block'])} and again, with the same value, by block "
         f"{pair(facts['block'])}{at(finding)}. Every block has a tile of C of its own: how many "
         "rows and columns does a block compute, and what do tile_m and tile_n say?"
@@ -181,12 +223,11 @@ def _repeated_store(finding: Finding) -> str:
 
 def _unset(finding: Finding) -> str:
     facts = finding.facts
-    name = f"{clipped(facts['name'])}{subscripts(facts['index'])}"
     before = "this launch" if finding.kind == "unset_output" else "this block"
     output = "" if finding.kind == "unset_output" else facts.get("output", "C")
     matters = f", and {output} depends on it" if output else ""
     return (
-        f"{who(facts)} reads {name} before {before} wrote it{matters}{at(finding)}. "
+        f"{who(facts)} reads {_element(facts)} before {before} wrote it{matters}{at(finding)}. "
         "Where does its first value come from?"
     )
 
@@ -203,6 +244,19 @@ def _tile_missed(finding: Finding) -> str:
         f"The last block, {_position(facts['block'])}, {does}{at(finding)}: its own tile, which "
         f"begins at C[{row}][{col}], is left out. Which is the largest number that the type of each"
         " index can hold?"
+    )
+
+
+def _wrong_when_large(finding: Finding) -> str:
+    facts = finding.facts
+    cause = ", though the indices stay inside"
+    if "read" in facts:
+        read = facts["read"]["name"] + subscripts(facts["read"]["index"])
+        cause = f": it reads {read}, which no element of C that it stores depends on"
+    return (
+        f"The last block, {_position(facts['block'])}, leaves {number(facts['got'])} in "
+        f"C{subscripts(facts['element'])} instead of {number(facts['expected'])}{cause}"
+        f"{at(finding)}. Which is the largest number that the type of each index can hold?"
     )
 
 
@@ -235,12 +289,15 @@ TEXTS: Mapping[str, Template] = {
         "fewer than 2^31 elements. Which factors does this index multiply, and in which order?"
     ),
     "tile_missed": _tile_missed,
+    "wrong_when_large": _wrong_when_large,
     "overflow_beyond": (
         "The index {expression} does not fit in an int{at}: no fault, as matrices here have fewer "
         "than 2^31 elements. Which type holds a larger index?"
     ),
     "race": _race,
     "repeated_store": _repeated_store,
+    "copy_uncommitted": _copy_uncommitted,
+    "two_writers": _two_writers,
     "unset_shared": _unset,
     "unset_output": _unset,
 }

@@ -23,12 +23,23 @@ def _timeout(finding: Finding) -> str:
     )
 
 
-def _deadlock(finding: Finding) -> str:
+def _lanes_missed(finding: Finding) -> str:
+    facts = finding.facts
+    such = "such as " if facts["missing"] > 1 else ""
+    there = "at a barrier" if facts["other_at"] == "barrier" else "with another mask"
+    return (
+        f"{who(facts)} waits for ever at a warp-level operation{at(finding)}, for "
+        f"{counted(facts['missing'], 'lane')} of its mask, {such}{_other(facts)}, which waits "
+        f"{there}. Do all lanes that the mask names come to this line?"
+    )
+
+
+def _lane_not_in_mask(finding: Finding) -> str:
     facts = finding.facts
     return (
-        f"{who(facts)} waits at a barrier for ever{at(finding)}: {facts['waiting']} of "
-        f"its block's threads wait there, {facts['missing']} never come. "
-        "Is the barrier in a branch or a loop that only some threads take?"
+        f"{who(facts)} is lane {facts['lane']} of its warp and waits for ever at a warp-level "
+        f"operation{at(finding)}, whose mask 0x{facts['mask']:x} does not name this lane. Which "
+        "lanes come to this line?"
     )
 
 
@@ -101,7 +112,8 @@ TEXTS: Mapping[str, Template] = {
     "where a good kernel takes a few. What makes each launch slow?",
     "output_limit": "The kernel printed more than {limit_bytes} bytes{at}; the rest was dropped. "
     "Print from one thread only?",
-    "barrier_deadlock": _deadlock,
+    "lanes_missed": _lanes_missed,
+    "lane_not_in_mask": _lane_not_in_mask,
     "barrier_missed": _barrier_missed,
     "barrier_split": _barrier_split,
     "async_copy_size": _async_copy_size,

@@ -21,17 +21,6 @@ def _nothing_written(finding: Finding) -> str:
     return f"{start} Does any thread get as far as a store to C?"
 
 
-def _tail(finding: Finding, what: str) -> str:
-    """The last partial tiles: `what` names the part."""
-    return f"{hole(finding)}. {what} past the last full tile: does any thread compute them?"
-
-
-def _unwritten_last_rows_and_cols(finding: Finding) -> str:
-    facts = finding.facts
-    parts = [f"row {facts['full_rows']}", f"column {facts['full_cols']}"]
-    return _tail(finding, f"What begins at {' and '.join(parts)} lies")
-
-
 def _swapped_parameters(finding: Finding) -> str:
     order = ", ".join(finding.facts["order"])
     return (
@@ -85,11 +74,28 @@ def _all_zero(finding: Finding) -> str:
     return f"{start}. Is every product added to the sum, and the sum what is stored?"
 
 
-def _sum_over(finding: Finding, question: str) -> str:
-    facts = finding.facts
+# What a sum over a part of K lacks, and what to ask then.
+PARTIAL_SUMS = {
+    "k_tail_dropped": "the rest lies past the last full K tile. Who adds it?",
+    "last_k_tile_missing": "the last K tile is missing. How often does the loop run?",
+    "last_k_missing": "the last term is missing. Where does the loop end?",
+    "first_k_tile_only": "that is the first K tile. What happens in the second step?",
+    "k_stops_early": "where does the loop end?",
+    "first_k_step_missing": "the beginning is missing. Is the first tile in place when it is used?",
+    "only_last_k_step": "that is the last step. Does every step add to the sum, and is it kept for "
+    "the next one?",
+    "k_starts_late": "where does the loop start?",
+}
+
+
+def _sum_over(finding: Finding) -> str:
+    facts, question = finding.facts, PARTIAL_SUMS[finding.kind]
     first, end = facts.get("skipped", 0), facts["k"] if "skipped" in facts else facts["used"]
-    part = _terms(first, end - 1)
-    return f"{element(finding)}. The sum holds only {part} of K={facts['k']}: {question}"
+    part = f"{_terms(first, end - 1)} of K={facts['k']}"
+    if sizes := facts.get("sizes"):
+        part += f", as many as {listed(sizes)}"
+        question += " And which size is k compared with?"
+    return f"{element(finding)}. The sum holds only {part}: {question}"
 
 
 def _terms(first: int, last: int) -> str:
@@ -120,7 +126,8 @@ def _stale_step(finding: Finding) -> str:
     return _step(
         finding,
         f"the tile of step {used} stands in the sum for",
-        "which buffer is filled, and which one is read, in that step?",
+        "does each load move on with the step, and of two buffers, which one is filled then and "
+        "which one is read?",
     )
 
 
@@ -178,6 +185,11 @@ def _wrong(finding: Finding, where: str, question: str) -> str:
     return f"{element(finding)}; {share(finding.facts)} wrong, {where}. {question}"
 
 
+def _wrong_tail(finding: Finding, where: str) -> str:
+    where = f"all {where.format_map(finding.facts)} the last full tile"
+    return _wrong(finding, where, "What is loaded for a tile that is only partly inside?")
+
+
 def _box(facts: Mapping[str, Any]) -> str:
     top, bottom, left, right = facts["box"]
     rows = f"row {top}" if top == bottom else f"rows {top} to {bottom}"
@@ -205,7 +217,8 @@ UNWRITTEN: Mapping[str, Template] = {
     "compute it?",
     "unwritten_last_cols": "{hole}. Column {full_cols} lies past the last full tile: does any "
     "thread compute it?",
-    "unwritten_last_rows_and_cols": _unwritten_last_rows_and_cols,
+    "unwritten_last_rows_and_cols": "{hole}. What begins at row {full_rows} and column {full_cols} "
+    "lies past the last full tile: does any thread compute it?",
     "unwritten_last_corner": "{hole}. Only the corner that starts there is missing, where rows and "
     "columns both run past the last full tile: which condition leaves it out?",
     "unwritten_blocks": "{hole}. {blocks} of {of_blocks} blocks wrote nothing: which tile does "
@@ -218,10 +231,13 @@ UNWRITTEN: Mapping[str, Template] = {
         f"{hole(f)}; {share(f.facts)} missing, in {_box(f.facts)}. "
         f"Which thread should write that one{_or_swapped(f.facts)}?"
     ),
+    "bounds_swapped": "{hole}. This C comes from a kernel that compares rows with N and columns "
+    "with M: which size goes with the rows?",
     "grid_axes_swapped": lambda f: (
         f"{hole(f)}. The grid is {f.facts['grid'][0]} blocks wide, along the columns of C, and "
         f"{f.facts['grid'][1]} high, along its rows; this C comes from a kernel that takes it the "
-        "other way round. Which block index belongs to which?"
+        f"other way round{', or compares rows with N and columns with M' * f.facts['bounds']}. "
+        "Which block index, and which size, goes with the rows?"
     ),
 }
 
@@ -234,6 +250,11 @@ INDICES: Mapping[str, Template] = {
     "tile_transposed": "{element}. This C comes from transposing each {tile} x {tile} tile of "
     "{operand}: is it stored and read with the same order of indices?",
     "shifted": _shifted,
+    "lines_moved": "{element}. Every wrong {line} of C holds the right values of another {line}, "
+    "{line} {to} those of {line} {of}: which {line} does a thread compute, and which one does it "
+    "store?",
+    "sum_carried_on": "{element}. Every wrong element has too much by what C holds {distance} "
+    "{lines} before it: does each sum of a thread begin anew?",
     "all_alike": "{element}. All {lines} of C hold the same values: where does the {index} of a "
     "thread enter the sum?",
 }
@@ -242,29 +263,14 @@ ALONG_K: Mapping[str, Template] = {
     "all_zero": _all_zero,
     "whole_numbers": "{element}. C holds whole numbers only. It was right where A and B held no "
     "others: which variable on the way of a product into C has no place for a fraction?",
-    "k_tail_dropped": lambda f: _sum_over(
-        f, "the rest lies past the last full K tile. Who adds it?"
-    ),
-    "last_k_tile_missing": lambda f: _sum_over(
-        f, "the last K tile is missing. How often does the loop run?"
-    ),
-    "last_k_missing": lambda f: _sum_over(f, "the last term is missing. Where does the loop end?"),
-    "first_k_tile_only": lambda f: _sum_over(
-        f, "that is the first K tile. What happens in the second step?"
-    ),
-    "k_stops_early": lambda f: _sum_over(f, "where does the loop end?"),
-    "first_k_step_missing": lambda f: _sum_over(
-        f, "the beginning is missing. Is the first tile in place when it is used?"
-    ),
-    "only_last_k_step": lambda f: _sum_over(
-        f, "that is the last step. Is the sum kept from one step to the next?"
-    ),
-    "k_starts_late": lambda f: _sum_over(f, "where does the loop start?"),
+    **dict.fromkeys(PARTIAL_SUMS, _sum_over),
     "tile_stops_early": lambda f: _part_of_tile(f, "end"),
     "tile_starts_late": lambda f: _part_of_tile(f, "start"),
     "k_step_missing": lambda f: _step(f, "the sum lacks", "what skips that step?"),
     "k_step_twice": lambda f: _step(f, "the sum holds twice", "what repeats that step?"),
     "k_step_stale": _stale_step,
+    "first_step_again": "{element}. This C comes from a kernel that takes {operand} from the first "
+    "step along K in every step: which index of that load moves on with the step?",
     "k_tail_stale": "{element}. The last K tile, from k = {full} on, is only partly filled; the "
     "sum also holds what an earlier step left in the rest of it. What should lie there?",
     "k_tail_unguarded": lambda f: (
@@ -311,27 +317,12 @@ PLACES: Mapping[str, Template] = {
     "wrong_everywhere": lambda f: (
         f"{element(f)}; {share(f.facts)} wrong. Work one out by hand: which products make it up?"
     ),
-    "wrong_last_rows": lambda f: _wrong(
-        f,
-        f"all from row {f.facts['full_rows']} on, past the last full tile",
-        "What is loaded for a tile that is only partly inside?",
+    "wrong_last_rows": lambda f: _wrong_tail(f, "from row {full_rows} on, past"),
+    "wrong_last_cols": lambda f: _wrong_tail(f, "from column {full_cols} on, past"),
+    "wrong_last_rows_and_cols": lambda f: _wrong_tail(
+        f, "from row {full_rows} or column {full_cols} on, past"
     ),
-    "wrong_last_cols": lambda f: _wrong(
-        f,
-        f"all from column {f.facts['full_cols']} on, past the last full tile",
-        "What is loaded for a tile that is only partly inside?",
-    ),
-    "wrong_last_rows_and_cols": lambda f: _wrong(
-        f,
-        f"all from row {f.facts['full_rows']} or column {f.facts['full_cols']} on, past the last "
-        "full tile",
-        "What is loaded for a tile that is only partly inside?",
-    ),
-    "wrong_last_corner": lambda f: _wrong(
-        f,
-        "all where both rows and columns run past the last full tile",
-        "What is loaded for a tile that is only partly inside?",
-    ),
+    "wrong_last_corner": lambda f: _wrong_tail(f, "where both rows and columns run past"),
     "wrong_blocks": lambda f: _wrong(
         f,
         f"in {f.facts['blocks']} of {f.facts['of_blocks']} blocks, the first one block "

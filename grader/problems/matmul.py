@@ -23,6 +23,7 @@ from grader.problems.matmul_inputs import (
     prepare_sparse,
     product,
     shared_poison,
+    sparse_product,
 )
 from grader.problems.matmul_shapes import (
     LARGEST_CASE,
@@ -36,6 +37,7 @@ from grader.problems.matmul_shapes import (
     draw_seed,
     drawn_shapes,
     large_shapes,
+    ragged_shapes,
     whole_tile_shapes,
 )
 
@@ -67,9 +69,11 @@ __all__ = [
     "prepare",
     "prepare_sparse",
     "product",
+    "ragged_shapes",
     "repeat_command",
     "shared_poison",
     "signature",
+    "sparse_product",
     "whole_tile_shapes",
 ]
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Literal
 import numpy as np
 import numpy.typing as npt
 
-from grader.device import Launch, LaunchConfig, Operand, Role, Words
+from grader.device import LAUNCH_LIMIT_S, Launch, LaunchConfig, Operand, Role, Words
 from grader.problems.matmul_shapes import Layout, Shape
 
 if TYPE_CHECKING:
@@ -49,7 +49,7 @@ class Case:
     inputs: Literal["exact", "real"] = "exact"
     seed: int = 0
     order: int = 0
-    timeout_s: float = 10.0
+    timeout_s: float = LAUNCH_LIMIT_S
 
 
 def grid(config: LaunchConfig, shape: Shape) -> tuple[int, int]:
@@ -142,6 +142,27 @@ def prepare_sparse(exercise: Exercise, config: LaunchConfig, shape: Shape) -> La
         scalars=tuple(shape),
         grid=grid(config, shape),
     )
+
+
+def sparse_words(operand: int, elements: npt.NDArray[np.int64]) -> Matrix:
+    """What A (operand 0) or B (1) holds at these elements in a sparse launch: integers as of the
+    exact inputs. The simulator's observers/sparse.cpp computes the same."""
+    mixed = (elements + operand * 0x9E3779B9).astype(np.uint32) * np.uint32(0x85EBCA6B)
+    mixed = np.bitwise_xor(mixed, mixed >> np.uint32(15)) * np.uint32(0xC2B2AE35)
+    mixed = np.bitwise_xor(mixed, mixed >> np.uint32(13))
+    size = (mixed % np.uint32(8)).astype(np.float64) + 1
+    return np.asarray(np.where(mixed & np.uint32(8), -size, size))
+
+
+def sparse_product(
+    exercise: Exercise, shape: Shape, rows: npt.NDArray[np.int64], cols: npt.NDArray[np.int64]
+) -> Matrix:
+    """What a sparse launch should leave in these rows of C at these columns: R x S, float64."""
+    steps = np.arange(shape.k, dtype=np.int64)
+    a = sparse_words(0, rows[:, None] * shape.k + steps)
+    if exercise.b_layout is Layout.KXN:
+        return np.asarray(a @ sparse_words(1, steps[:, None] * shape.n + cols))
+    return np.asarray(a @ sparse_words(1, cols[:, None] * shape.k + steps).T)
 
 
 def factors(exercise: Exercise, launch: Launch) -> tuple[Matrix, Matrix]:

@@ -77,6 +77,8 @@ _LARGEST_C = 2_000_000
 # One in this many drawn cases may be that large, the others half of it: it keeps the mean
 # below 1.5 million where tiles are large, and changes nothing where they are small.
 _LARGE_CASES = 4
+# A ring of four buffers that is refilled too early shows it from the fifth step on.
+_MANY_STEPS = 9
 # Tiles smaller than this still get shapes of more than one warp in each direction.
 _SMALLEST_REACH = 48
 # A dimension that is not tiled is tried as if it were: the usual tile is not always declared.
@@ -90,8 +92,7 @@ def whole_tile_shapes(config: LaunchConfig) -> list[Shape]:
     second and third have more than one block in both directions; each is the cheapest that does
     it. The last ones have many blocks and one step along K.
     """
-    units = [_unit(tile) for tile in config.tiles]
-    first = Shape(*(unit * -(-32 // unit) for unit in units))
+    units, first = [_unit(tile) for tile in config.tiles], _first_whole(config)
     axes = [[start + unit * i for i in range(6)] for start, unit in zip(first, units, strict=True)]
     candidates = [Shape(m, n, k) for m in axes[0] for n in axes[1] for k in axes[2]]
     candidates.sort(key=lambda shape: (shape.multiply_adds, shape))
@@ -101,6 +102,24 @@ def whole_tile_shapes(config: LaunchConfig) -> list[Shape]:
         if found is not None:
             shapes.append(found)
     return [*shapes, *_many_blocks(*units)]
+
+
+def _first_whole(config: LaunchConfig) -> Shape:
+    return Shape(*(unit * -(-32 // unit) for unit in map(_unit, config.tiles)))
+
+
+def ragged_shapes(config: LaunchConfig) -> list[Shape]:
+    """Whole tiles in two dimensions, and one row, column or term more in the third: a kernel that
+    takes a way without guards "where the tiles are whole" may forget to ask for one dimension.
+    Then the same with four more, for those whose rows must be aligned on that way.
+
+    The first has many steps along K: a ring of buffers comes round more than once.
+    """
+    (m, n, k), step = _first_whole(config), _unit(config.tile_k)
+    affordable = max(3, LARGEST_CASE // 2 // (m * n * step))
+    long = max(k, min(_MANY_STEPS, affordable) * step)
+    more = (Shape(m, n, long + 1), Shape(m, n + 1, k), Shape(m + 1, n, k))
+    return [*more, Shape(m, n, k + 4), Shape(m, n + 4, k)]
 
 
 def _many_blocks(*units: int) -> Iterator[Shape]:
@@ -240,12 +259,13 @@ def beyond_shapes(config: LaunchConfig) -> tuple[Shape, ...]:
 
 def _huge_shapes(config: LaunchConfig, square: int, elements: int) -> tuple[Shape, ...]:
     depth = max(1_000, 15 * config.tile_k)  # so that one step past the edge stays below 2^31
-    rows = min(2_000_000, _MOST_BLOCK_ROWS * config.tile_m)
+    # No power of two divides them by much, so that no index is right by luck.
+    rows = min(1_900_000, _MANY_BLOCK_ROWS * config.tile_m) - 7
     return (
         Shape(square, square, 2 * config.tile_k + 1),
         Shape(rows, config.tile_n + 1, elements // rows),
-        Shape(config.tile_m + 1, elements // depth, depth),
+        Shape(config.tile_m + 1, elements // depth - 7, depth),
     )
 
 
-_MOST_BLOCK_ROWS = 65_535  # of the contract, as of every GPU
+_MANY_BLOCK_ROWS = 65_000  # the contract allows 65,535, as every GPU

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from fractions import Fraction
 from typing import Any
 
 from grader.messages.speed import ratio
 from grader.problems.matmul import Shape
 from grader.report.line import Line, line
-from grader.score import CheckScore
+from grader.score import CheckScore, rounded
 
 
 def share(check: CheckScore) -> str:
@@ -18,8 +19,7 @@ def share(check: CheckScore) -> str:
         told = f"all {points} points"
     else:
         told = f"{quarters} quarter{'s' if quarters > 1 else ''} of {points} points"
-    # What the quarters give by themselves, rounded as the score does.
-    if check.earned < int(points * quarters / 4 + 0.5):
+    if check.earned < rounded(Fraction(points * quarters, 4)):  # what they give by themselves
         told += ", half until any shape passes"
     return told
 

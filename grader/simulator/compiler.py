@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import subprocess
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 
 from grader import confined
@@ -27,10 +28,7 @@ from grader.toolchain import HostCompiler
 
 __all__ = ["CONTRACT", "HERE", "INCLUDE", "SOURCE", "CompileFailure", "compile_kernel", "flags"]
 
-# A student's file compiles in 0.1 s and 0.1 GB; templates that need more than this will not end.
-LIMITS = confined.Limits(
-    cpu_s=20, wall_s=120.0, memory_bytes=2048 * 1024 * 1024, file_bytes=64 * 1024 * 1024
-)
+LIMITS = replace(preprocess.LIMITS, file_bytes=64 * 1024 * 1024)
 
 COMMON = (
     "-std=c++17",
@@ -51,6 +49,7 @@ COMMON = (
     "-fno-builtin-memset",
     "-fsanitize=thread",
     "-fvisibility=hidden",  # a kernel's function must not stand in for one of the C library's
+    "-fno-optimize-sibling-calls",  # where a call returns to says where it stands
     "-fno-stack-protector",  # its complaint is none of a kernel's
     "-fstack-clash-protection",  # a frame larger than the stack must meet the guard page
     "-Wno-unknown-pragmas",
@@ -77,12 +76,15 @@ FAMILY = {
         "-mllvm",
         "-tsan-instrument-read-before-write",  # else the read of `C[i] += x` is missed
         "-mllvm",
+        "-disable-licm-promotion",  # a load in a loop is one in each iteration
+        "-mllvm",
         "-simplifycfg-sink-common=false",  # else the stores of two branches become one line's
         "-mllvm",
         "-tsan-instrument-func-entry-exit=0",
         "-mllvm",
         "-tsan-distinguish-volatile",
         "-fsanitize=array-bounds",
+        "-Werror=reorder-init-list",  # as nvcc: a field of LAUNCH_CONFIG is not where it belongs
         "-fno-color-diagnostics",
         "-fno-crash-diagnostics",  # which compile a second time
     ),
@@ -106,16 +108,20 @@ CHECK_OVERFLOW = ("-fsanitize=signed-integer-overflow",)
 # (g++'s pattern is none: assembly.py).
 FILL_VARIABLES = "-ftrivial-auto-var-init=pattern"
 _FILLING = {"g++": (12, 0, 0), "clang++": (14, 0, 0)}  # the first releases that know the flag
+# From this clang++ on, the last array of a struct has no bounds unless it is told so.
+_STRICT_ARRAYS = (16, 0, 0)
 
 
 def flags(compiler: HostCompiler, capability: tuple[int, int]) -> tuple[str, ...]:
     """The flags for kernels; `capability` is what `__CUDA_ARCH__` says."""
     architecture = capability[0] * 100 + capability[1] * 10
     filling = compiler.version >= _FILLING[compiler.family]
+    strict = compiler.family == "clang++" and compiler.version >= _STRICT_ARRAYS
     return (
         *COMMON,
         *FAMILY[compiler.family],
         *((FILL_VARIABLES,) if filling else ()),
+        *(("-fstrict-flex-arrays=3",) if strict else ()),
         *PROCESSOR.get(compiler.machine, ()),
         "-D__CUDACC__",
         f"-D__CUDA_ARCH__={architecture}",
@@ -235,7 +241,7 @@ def _failed(
         [*command, "-S", SOURCE, "-o", "kernel.s"], folder, SOURCE, LIMITS
     )
     if broken:
-        return GraderFault(f"{compiler} crashes. This is not about your kernel. Next: make doctor")
+        return GraderFault(f"{compiler} crashes. {NOT_YOURS} Next: make doctor")
     if done.cause in confined.MACHINES:
         return confined.machine_fault(str(compiler), done.cause)
     return failure(done, LIMITS)
@@ -254,6 +260,5 @@ def run(command: list[str], folder: Path) -> subprocess.CompletedProcess[str]:
 
 def _not_started(command: list[str], error: OSError) -> GraderFault:
     return GraderFault(
-        f"{command[0]} could not be started: {error.strerror}. This is not about your kernel. "
-        "Next: make doctor"
+        f"{command[0]} could not be started: {error.strerror}. {NOT_YOURS} Next: make doctor"
     )

@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 import re
-import struct
 from itertools import pairwise
 from pathlib import Path
 
-from grader.device import DEVICE_VARIABLES_LIMIT_BYTES, LaunchConfig
+from grader.device import (
+    CONFIG_FORM,
+    CONFIG_SYMBOL,
+    DEVICE_VARIABLES_LIMIT_BYTES,
+    LaunchConfig,
+)
 from grader.exercise import Exercise
 from grader.finding import Finding, Location
 from grader.mangling import base_name, demangle
@@ -17,16 +21,13 @@ from grader.source.tokens import tokens
 from grader.submission import Submission
 from grader.verdict import Verdict
 
-CONFIG_SYMBOL = "launch_config"
-_CONFIG = struct.Struct("<6i")
-
 
 def read_config(object_file: Path) -> LaunchConfig | None:
     """The submission's launch configuration; None when it has none."""
     data = elf.initial_bytes(object_file, CONFIG_SYMBOL)
-    if data is None or len(data) != _CONFIG.size:
+    if data is None or len(data) != CONFIG_FORM.size:
         return None
-    return LaunchConfig(*_CONFIG.unpack(data))
+    return LaunchConfig(*CONFIG_FORM.unpack(data))
 
 
 def check_contract(

@@ -8,9 +8,6 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-import numpy.typing as npt
-
 from grader import limits, source, toolchain
 from grader.course import Target
 from grader.device import Build, Launch, LaunchConfig, Probe, Run
@@ -18,13 +15,13 @@ from grader.exercise import Exercise
 from grader.finding import Finding, GraderFault, KernelFault, Location
 from grader.problems import matmul
 from grader.simulator import compiler as compilers
-from grader.simulator import contract
+from grader.simulator import contract, sparse
 from grader.simulator.bounds import read_bounds
 from grader.simulator.debug import DebugInfo
 from grader.simulator.outcome import needs_scene, read_run
 from grader.simulator.process import Worker
 from grader.simulator.program import Entry
-from grader.simulator.protocol import Answer, Block, Status, Stored
+from grader.simulator.protocol import Answer, Block
 from grader.simulator.scene import Scene
 from grader.simulator.unseen import unseen_copy
 from grader.simulator.workshop import (
@@ -116,7 +113,7 @@ class SimulatorDevice:
             parameters = matmul.PARAMETERS
             findings = contract.check_contract(exercise, submission, object_file, parameters)
             if not findings and static_shared_bytes(object_file.parent) > _MOST_LINKED_BYTES:
-                findings = self._launch_findings(submission, exercise, object_file)
+                findings = self._launch_findings(submission, object_file)
             if findings:
                 raise KernelFault(findings)
             return Entry(exercise.kernel, KERNEL_TYPES)
@@ -130,14 +127,12 @@ class SimulatorDevice:
         worker = self._worker(build)
         answer = worker.ask(_block(build.config), launch, only_block=block, sparse=True)
         findings = self._run(build, launch, answer).findings
-        pieces = answer.stored
-        whole = answer.head.status == Status.FINISHED and len(pieces) == answer.head.stored
 
-        def where() -> tuple[Location, ...]:
-            line = self._debug_info(worker).line(int(pieces["pc"][0])) if len(pieces) else 0
-            return (Location(build.submission.name, line, "store"),) if line else ()
+        def place(pc: int, action: str) -> tuple[Location, ...]:
+            line = self._debug_info(worker).line(pc)
+            return (Location(build.submission.name, line, action),) if line else ()
 
-        return Probe(findings, _elements(pieces) if whole else None, where)
+        return sparse.read_probe(answer, findings, place)
 
     def close(self) -> None:
         """See Device.close."""
@@ -151,7 +146,7 @@ class SimulatorDevice:
             raise GraderFault(f"{folder} is damaged. Next: delete it and run again.")
         shared = static_shared_bytes(folder)
         place = build.submission.place_of("LAUNCH_CONFIG")
-        findings = self._launch_findings(build.submission, build.exercise, folder / "kernel.o")
+        findings = self._launch_findings(build.submission, folder / "kernel.o")
         if not findings and (bounds := read_bounds(folder / "worker", build.exercise.kernel)):
             place = (Location(build.submission.name, bounds.line, "error"), *place)
             findings = limits.check_bounds(config, bounds.threads, place)
@@ -164,23 +159,20 @@ class SimulatorDevice:
             resources={"static_shared": shared},
         )
 
-    def _launch_findings(
-        self, submission: Submission, exercise: Exercise, object_file: Path
-    ) -> tuple[Finding, ...]:
+    def _launch_findings(self, submission: Submission, object_file: Path) -> tuple[Finding, ...]:
         config = contract.read_config(object_file)
         assert config is not None, "checked with the contract"
         shared, place = (
             static_shared_bytes(object_file.parent),
             submission.place_of("LAUNCH_CONFIG"),
         )
-        return limits.check_launch(exercise, config, shared, self._target, place)
+        return limits.check_launch(config, shared, self._target, place)
 
     def _worker(self, build: Build) -> Worker:
         if build.artifact is None:
             raise ValueError("only a successful build can be launched")
         if build.artifact not in self._workers:
-            shared = _block(build.config).dynamic_shared
-            self._workers[build.artifact] = self._workshop.start(build.artifact.parent, shared)
+            self._workers[build.artifact] = self._workshop.start(build.artifact.parent)
         return self._workers[build.artifact]
 
     def _debug_info(self, worker: Worker) -> DebugInfo:
@@ -196,14 +188,6 @@ class SimulatorDevice:
         name, text = build.submission.name, build.submission.text
         debug, block = self._debug_info(worker), _block(build.config)
         return read_run(answer, launch, Scene(worker.program, debug, name, text, launch, block))
-
-
-def _elements(pieces: Stored) -> npt.NDArray[np.int64]:
-    """The words of all pieces, ascending, each once; a store of less than a word counts for it."""
-    offsets, sizes = pieces["offset"].astype(np.int64), pieces["bytes"].astype(np.int64)
-    last = (offsets + sizes - 1) // 4
-    words = [np.minimum(offsets // 4 + step, last) for step in range(4)]  # 16 bytes at most
-    return np.unique(np.concatenate(words))
 
 
 def _block(config: LaunchConfig | None) -> Block:

@@ -115,6 +115,7 @@ def _head(status: Status) -> Response:
         barriers=0,
         uncounted=0,
         stored=0,
+        loaded=0,
         confined=True,
         image_words=(),
         pc=0,

@@ -125,7 +125,7 @@ def _print_format(raw: RawFinding, scene: Scene) -> Finding:
 
 def _misaligned(raw: RawFinding, scene: Scene) -> Finding:
     facts: dict[str, Any] = {
-        "access": access(raw),
+        "access": "copy" if raw.asynchronous else access(raw),
         "bytes": raw.bytes,
         "operand_or_variable": "",
         "index": [],
@@ -184,9 +184,18 @@ def _crash(kind: str) -> Callable[[RawFinding, Scene], Finding]:
 
 
 def _deadlock(raw: RawFinding, scene: Scene) -> Finding:
-    facts = {"waiting": raw.offset, "missing": raw.bytes, **place(raw, scene)}
+    """A lane that waits for ever for others of its warp: for those that its mask names."""
+    (x, y, z), (wide, high, _) = raw.thread, scene.block.threads
+    lane = (x + wide * (y + high * z)) % 32
+    if not raw.offset >> lane & 1:
+        facts = {"mask": raw.offset, "lane": lane, **place(raw, scene)}
+        places = at(raw, scene, "waits")
+        return Finding(Verdict.DIVERGENT_BARRIER, "lane_not_in_mask", facts, places)
+    where = "barrier" if raw.where else "waits"
+    facts = {"missing": raw.bytes, "other_at": where, **place(raw, scene)}
     facts |= {"other": thread(raw.other, scene)}
-    return Finding(Verdict.DIVERGENT_BARRIER, "barrier_deadlock", facts, _both_places(raw, scene))
+    places = _both_places(raw, scene, ("waits", where))
+    return Finding(Verdict.DIVERGENT_BARRIER, "lanes_missed", facts, places)
 
 
 def _divergent(raw: RawFinding, scene: Scene) -> Finding | None:
@@ -194,12 +203,13 @@ def _divergent(raw: RawFinding, scene: Scene) -> Finding | None:
     if kind == "barrier_split" and scene.debug.same_place(raw.pc, raw.pc_other):
         return None
     facts = {"missing": raw.offset, **place(raw, scene), "other": thread(raw.other, scene)}
-    return Finding(Verdict.DIVERGENT_BARRIER, kind, facts, _both_places(raw, scene))
+    places = _both_places(raw, scene, ("barrier", "waits"))
+    return Finding(Verdict.DIVERGENT_BARRIER, kind, facts, places)
 
 
-def _both_places(raw: RawFinding, scene: Scene) -> tuple[Location, ...]:
+def _both_places(raw: RawFinding, scene: Scene, roles: tuple[str, str]) -> tuple[Location, ...]:
     other = scene.debug.line(raw.pc_other) if raw.pc_other else 0
-    return at(raw, scene, "barrier") + ((Location(scene.file, other, "waits"),) if other else ())
+    return at(raw, scene, roles[0]) + ((Location(scene.file, other, roles[1]),) if other else ())
 
 
 def _async_copy(raw: RawFinding, scene: Scene) -> Finding:

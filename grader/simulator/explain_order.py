@@ -46,13 +46,10 @@ def _race(raw: RawFinding, scene: Scene) -> Finding | None:
     shared = raw.kind == Kind.SHARED_RACE
     if shared and _is_guard(raw, scene):
         return None
-    other = "write" if raw.other_writes else "read"
     facts = {
         **(_shared_name(raw, scene) if shared else _global_name(raw, scene)),
-        "access": access(raw),
-        "other_access": other,
         **place(raw, scene),
-        "other": thread(raw.other, scene),
+        **_parties(raw, scene),
         "other_block": block(raw.other_block, scene),
         "same_warp": raw.same_warp,
         "asynchronous": raw.asynchronous,
@@ -62,9 +59,40 @@ def _race(raw: RawFinding, scene: Scene) -> Finding | None:
     line = scene.debug.line(raw.pc_other)
     places = at(raw, scene, access(raw))
     if line:
-        places = (Location(scene.file, line, other), *places)  # as the sentence names them
-    kind = "repeated_store" if raw.kind == Kind.REPEATED_STORE else "race"
-    return Finding(Verdict.RACE, kind, facts, places)
+        places = (Location(scene.file, line, "write" if raw.other_writes else "read"), *places)
+    if _is_first(raw):
+        places = places[::-1]  # as the sentence names them
+    return Finding(Verdict.RACE, _kind(raw), facts, places)
+
+
+def _parties(raw: RawFinding, scene: Scene) -> dict[str, Any]:
+    """Both threads and what they did; the `other` one comes first in the program."""
+    found = thread(raw.other, scene), "write" if raw.other_writes else "read"
+    own = thread(raw.thread, scene), access(raw)
+    first, second = (own, found) if _is_first(raw) else (found, own)
+    return {
+        "other": first[0],
+        "other_access": first[1],
+        "thread": second[0],
+        "access": second[1],
+    }
+
+
+def _is_first(raw: RawFinding) -> bool:
+    """Whether what the machine met last is what the program's order puts first."""
+    one_reads = raw.write != raw.other_writes
+    if not one_reads or raw.asynchronous or raw.block != raw.other_block:
+        return False
+    return raw.write != raw.overwriting
+
+
+def _kind(raw: RawFinding) -> str:
+    if raw.kind == Kind.REPEATED_STORE:
+        return "repeated_store"
+    if raw.text == "uncommitted":
+        return "copy_uncommitted"
+    both_write = raw.write and raw.other_writes and not raw.asynchronous
+    return "two_writers" if both_write else "race"
 
 
 def _unset(raw: RawFinding, scene: Scene) -> Finding | None:

@@ -173,12 +173,12 @@ def _receive(process: subprocess.Popen[bytes], deadline_s: float, ticket: int) -
         protocol.read_counter(reader.read(protocol.COUNTER_BYTES))
         for _ in range(head.counter_count)
     )
-    stored = min(head.stored, protocol.MAX_STORED)
-    pieces = np.frombuffer(reader.read(protocol.STORED.itemsize * stored), protocol.STORED)
+    stored = reader.pieces(min(head.stored, protocol.MAX_STORED))
+    loaded = reader.pieces(min(head.loaded, protocol.MAX_LOADED))
     images = tuple(
         np.frombuffer(reader.read(4 * words), dtype=np.uint32) for words in head.image_words
     )
-    return Answer(head, findings, output, images, counters, stored=pieces)
+    return Answer(head, findings, output, images, counters, stored=stored, loaded=loaded)
 
 
 class _Reader:
@@ -189,6 +189,9 @@ class _Reader:
         self._deadline_s = deadline_s
         self._poll = select.poll()
         self._poll.register(self._descriptor, select.POLLIN)
+
+    def pieces(self, count: int) -> protocol.Pieces:
+        return np.frombuffer(self.read(protocol.PIECE.itemsize * count), protocol.PIECE)
 
     def read(self, size: int) -> bytes:
         data = bytearray(size)

@@ -131,7 +131,7 @@ def _stub(entry: Entry, extern_arrays: Sequence[str]) -> str:
     )
 
 
-def describe(path: Path, kernel_object: Path, dynamic_shared: int) -> Program:
+def describe(path: Path, kernel_object: Path) -> Program:
     """Find the student's shared arrays and variables in a linked program."""
     own = {
         (symbol.name, symbol.kind)

@@ -13,20 +13,20 @@ import numpy.typing as npt
 from grader.device import Launch, Role, Words
 from grader.simulator.program import Program
 
-VERSION = 5
+VERSION = 6
 MAX_OPERANDS = 8
 MAX_SCALARS = 8
 MAX_VARIABLES = 1024
 MAX_GLOBALS = 1024
 MAX_LINES = 1 << 16
-MAX_STORED = 1 << 17
+MAX_STORED, MAX_LOADED = 1 << 17, 1 << 14
 
 _HELLO = struct.Struct(f"<4I3Q{2 * MAX_VARIABLES}Q{2 * MAX_GLOBALS}Q")
 _REQUEST = struct.Struct(
     f"<4I6iIIIIqQd{MAX_OPERANDS}I{MAX_OPERANDS}Q{MAX_OPERANDS}Q{MAX_SCALARS}qQ"
 )
 _FINDING = struct.Struct("<IIQQqIIII12i64s")
-_RESPONSE = struct.Struct(f"<8I3Q{MAX_OPERANDS}Q2Q6iQ")
+_RESPONSE = struct.Struct(f"<8I4Q{MAX_OPERANDS}Q2Q6iQ")
 _COUNTER = struct.Struct("<6I9Q4I3i33I")
 _LINE = struct.Struct("<2Q")
 COUNTER_BYTES = _COUNTER.size
@@ -36,9 +36,17 @@ FINDING_BYTES = _FINDING.size
 
 Triple = tuple[int, int, int]
 
-# A StoredPiece of protocol.hpp: bytes from the output's start, how many, and where it was stored.
-STORED = np.dtype([("offset", "<u8"), ("bytes", "<u8"), ("pc", "<u8")])
-Stored = npt.NDArray[np.void]
+# A Piece of protocol.hpp.
+PIECE = np.dtype(
+    [
+        ("offset", "<u8"),
+        ("pc", "<u8"),
+        ("operand", "<u4"),
+        ("bytes", "<u4"),
+        ("words", "<f4", 4),
+    ]
+)
+Pieces = npt.NDArray[np.void]
 
 _WRITABLE, _UNSET = 1, 2
 _ROLES = {Role.INPUT: 0, Role.OUTPUT: _WRITABLE | _UNSET, Role.BOTH: _WRITABLE}
@@ -128,6 +136,7 @@ class Response:
     barriers: int
     uncounted: int
     stored: int
+    loaded: int
     confined: bool
     image_words: tuple[int, ...]
     pc: int
@@ -157,9 +166,9 @@ class CounterRow:
 
 @dataclass(frozen=True)
 class Answer:
-    """A worker's whole answer to one launch. `stored` are the pieces that a sparse launch stored,
-    at most MAX_STORED of `head.stored`. `cpu_s` is the processor time the worker used for it,
-    0 where that is not known."""
+    """A worker's whole answer to one launch. `stored` and `loaded` are the pieces of a sparse
+    launch, at most MAX_STORED of `head.stored`, MAX_LOADED of `head.loaded`. `cpu_s` is the
+    processor time the worker used for it, 0 where that is not known."""
 
     head: Response
     findings: tuple[RawFinding, ...] = ()
@@ -167,7 +176,8 @@ class Answer:
     images: tuple[Words, ...] = ()
     counters: tuple[CounterRow, ...] = ()
     cpu_s: float = 0.0
-    stored: Stored = field(default_factory=lambda: np.empty(0, STORED))
+    stored: Pieces = field(default_factory=lambda: np.empty(0, PIECE))
+    loaded: Pieces = field(default_factory=lambda: np.empty(0, PIECE))
 
 
 def _padded(values: Sequence[int], length: int) -> list[int]:
@@ -240,7 +250,7 @@ class Request:
 def read_response(frame: bytes, ticket: int) -> Response:
     """Raises ValueError when the frame is no answer to the request with this ticket."""
     version, status, findings, output, cut, operands, counters, *rest = _RESPONSE.unpack(frame)
-    confined, barriers, uncounted, stored, *rest = rest
+    confined, barriers, uncounted, stored, loaded, *rest = rest
     if version != VERSION or operands > MAX_OPERANDS or rest.pop() != ticket:
         raise ValueError(f"answer of version {version}, expected {VERSION}")
     words, places = rest[:MAX_OPERANDS], rest[MAX_OPERANDS:]
@@ -253,6 +263,7 @@ def read_response(frame: bytes, ticket: int) -> Response:
         barriers=barriers,
         uncounted=uncounted,
         stored=stored,
+        loaded=loaded,
         confined=bool(confined),
         image_words=tuple(words[:operands]),
         pc=places[0],

@@ -63,9 +63,9 @@ class Workshop:
         linkage.check(object_file, entry.symbol, machine)
         program.link(self.compiler, entry, object_file, machine)
 
-    def start(self, folder: Path, dynamic_shared: int) -> Worker:
+    def start(self, folder: Path) -> Worker:
         """A worker of a program that `make` made; its process starts with the first launch."""
-        made = program.describe(folder / "worker", folder / "kernel.o", dynamic_shared)
+        made = program.describe(folder / "worker", folder / "kernel.o")
         return Worker(made, self.runner)
 
 

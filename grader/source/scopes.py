@@ -120,7 +120,7 @@ class _Walk:
             self.found.inside.setdefault(self._function, []).append(token)
         if token.kind is Kind.MARK and token.text in "{}":
             if token.text == "{":
-                self._open(token, scope)
+                self._open(scope)
             else:
                 self._close(token)
         elif scope in (Opens.NAMESPACE, Opens.CLASS):
@@ -151,7 +151,7 @@ class _Walk:
         ):
             self.found.sound = False
 
-    def _open(self, brace: Token, scope: Opens) -> None:
+    def _open(self, scope: Opens) -> None:
         state = self.state
         opens = scope
         if scope in (Opens.NAMESPACE, Opens.CLASS):

@@ -10,7 +10,7 @@ from rich import box
 from rich.console import Console
 from rich.table import Table
 
-from grader.bench.listing import conflict_share, duration, is_too_wide
+from grader.bench.listing import duration, is_too_wide
 from grader.bench.preparation import Counted
 from grader.counters import total
 from grader.problems.matmul import Shape
@@ -82,7 +82,7 @@ def _cells(row: MeasuredVariant, sweep: Sweep) -> dict[str, str]:
         if shared:
             each = 32 * total(shared, "wavefronts") / shape.multiply_adds
             cells["wavefronts"] = f"{each:.2f}"
-            cells["conflicts"] = f"{conflict_share(counters):.0%}"
+            cells["conflicts"] = f"{counters.conflict_share:.0%}"
         if not sweep.timed:
             cells["cycles"] = f"{memory_cycles(row.counted):.2f}"
     return cells

@@ -85,12 +85,16 @@ def capped(sample: Sample, number: int, chance: random.Random) -> Sample:
     return replace(sample, seconds=sample.seconds * 1.33)
 
 
-def one_gap(sample: Sample, number: int, chance: random.Random) -> Sample:
-    """A desktop draws once, in the middle of a pair."""
-    sample = quiet(sample, number, chance)
-    if number != 12:
-        return sample
-    return replace(sample, seconds=sample.seconds * 3, longest_gap_s=0.004)
+def gaps_at(*launches: int) -> Noise:
+    """A desktop draws right before these launches."""
+
+    def noise(sample: Sample, number: int, chance: random.Random) -> Sample:
+        sample = quiet(sample, number, chance)
+        if number not in launches:
+            return sample
+        return replace(sample, seconds=sample.seconds * 3, longest_gap_s=0.004)
+
+    return noise
 
 
 def wrong_after(launches: int, **fields: int) -> Noise:

@@ -302,7 +302,7 @@ def test_a_gpu_that_is_taken_away_is_not_calibrated() -> None:
 
 
 def test_one_gap_costs_a_round_taken_again() -> None:
-    found = calibrated(speedups({}, noises.one_gap))
+    found = calibrated(speedups({}, noises.gaps_at(12)))
     assert found[0].thresholds
 
 

@@ -22,6 +22,7 @@ from grader.checks.plan import (
 )
 from grader.checks.plugin import CheckPlugin
 from grader.checks.subject import Surroundings
+from grader.checks.trial import try_shape
 from grader.counted_shapes import drawn_aligned, drawn_ragged
 from grader.device import Build, Launch, Run
 from grader.exercise import PROJECT, Exercise
@@ -90,6 +91,15 @@ def test_a_grading_goes_deeper_than_16_bits_and_practice_does_not() -> None:
         assert statuses(found)["any_shape"] == ("fail" if tried else "pass")
 
 
+@pytest.mark.parametrize(("k", "launches"), [(4096, 3), (4097, 1)])
+def test_rounding_is_judged_as_deep_as_its_bound_holds(k: int, launches: int) -> None:
+    device, entry = FakeDevice(), an_entry()
+    assert entry.submission is not None
+    build = device.build(entry.exercise, entry.submission)
+    assert try_shape(device, build, Shape(8, 8, k), seed=1) == ()
+    assert len(device.launches) == launches
+
+
 def test_a_kernel_that_is_slow_there_passes_all_the_same() -> None:
     def slow(build: Build, launch: Launch, number: int) -> Run:
         late = shape_of(launch) == deeper_shape(CONFIG)
@@ -150,6 +160,14 @@ def test_what_the_device_sees_fails_safe_and_skips_nothing() -> None:
     found = statuses(ledger)
     assert (found["safe"], found["whole_tiles"], found["any_shape"]) == ("fail", "pass", "fail")
     assert verdicts(ledger)["any_shape"] == ["out_of_bounds"]
+
+
+@pytest.mark.parametrize("verdict", Verdict)
+def test_safe_answers_for_behaviour_and_not_for_what_is_computed(verdict: Verdict) -> None:
+    behaviour = """rejected index_overflow out_of_bounds misaligned input_modified
+        divergent_barrier race uninitialised crash timeout output_limit""".split()
+    found = check(a_plan(), FakeDevice(seen_at(lambda shape: True, Finding(verdict, "x"))))
+    assert statuses(found)["safe"] == ("fail" if verdict.value in behaviour else "pass")
 
 
 def test_the_cause_comes_before_the_wrong_answer_it_gives() -> None:

@@ -15,7 +15,7 @@ import sys
 import time
 import unicodedata
 import zipfile
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from fractions import Fraction
@@ -140,6 +140,12 @@ def test_a_roster_names_everybody_also_who_appears_twice(tmp_path: Path) -> None
     assert all(re.fullmatch(r"[a-z0-9-]+", student.key) for student in students)
 
 
+@pytest.mark.parametrize("days", ["0.5", "0,5"])
+def test_half_a_day_is_written_as_in_any_country(tmp_path: Path, days: str) -> None:
+    (ada,) = read_roster(tmp_path, f"student;extension\nada;{days}\n")
+    assert (ada.problem, ada.due(POLICY)) == ("", DUE + timedelta(hours=12))
+
+
 @pytest.mark.parametrize("days", ["99999999", "9" * 400, "1" + "0" * 12])
 def test_who_has_more_days_than_a_calendar_is_never_late(tmp_path: Path, days: str) -> None:
     (ada,) = read_roster(tmp_path, f"student,extension\nada,{days}\n")
@@ -161,6 +167,11 @@ def test_an_extension_goes_with_the_deadline_when_that_is_moved(tmp_path: Path) 
 def test_a_roster_may_come_from_any_excel(tmp_path: Path, text: str) -> None:
     (ada,) = read_roster(tmp_path, text)
     assert (ada.name, ada.source, ada.problem) == ("ada", "x", "")
+
+
+def test_a_line_that_cannot_be_used_is_told_with_its_number_in_the_file(tmp_path: Path) -> None:
+    text = 'sep=,\nstudent,group\n"a:","of two\nlines"\n\nb:,\n"c:\n",\n'
+    assert [student.line for student in read_roster(tmp_path, text)] == [3, 6, 7]
 
 
 def test_a_name_is_the_same_with_its_accents_apart_and_marks_are_letters(tmp_path: Path) -> None:
@@ -192,6 +203,8 @@ def test_a_pseudonym_is_given_or_always_the_same(tmp_path: Path) -> None:
         ("source", "", "ada", "source"),  # what is called like the student
         ("source", "a/", "./a.zip", "source"),
         ("source", "https://x.org/a", "https://x.org/a.git", "source"),
+        ("source", "https://x.org/Course/a", "git@x.org:course/a.git", "source"),
+        ("source", "https://name:word@X.org/a/", "ssh://git@x.org/a", "source"),
         ("pseudonym", "Zebra", "Zebra", "pseudonym"),
         ("group,source", "g1,a", "g2,a", "source"),
     ],
@@ -213,6 +226,8 @@ def test_two_lines_with_one_source_or_pseudonym_are_both_refused_and_name_each_o
         "student,group,pseudonym\nada,g1,Zebra\nbob,g1,Zebra\n",
         "student,source\nada,https://x.org/ada/work\nbob,https://x.org/bob/work\n",
         "student,source\nada,x/work.zip\nbob,work.zip\n",
+        "student,source\nada,https://x.org/work\nbob,https://y.org/work\n",
+        "student,source\nada,x.org/Work\nbob,x.org/work\n",
     ],
 )
 def test_a_group_may_share_what_it_handed_in_and_like_names_are_no_sharing(
@@ -285,8 +300,8 @@ def test_what_cannot_be_taken_has_a_status_and_writes_nothing_elsewhere(tmp_path
     (submissions / "pipe").mkdir()
     os.mkfifo(submissions / "pipe/01_naive.cu")
     expected = {
-        "nobody": "missing", "empty": "missing", "../secret": "missing", "link": "missing",
-        ".": "missing", "broken": "broken_archive",
+        "nobody": "missing", "empty": "missing", "../secret": "missing", "../secre": "missing",
+        ".": "missing", "broken": "broken_archive", "link": "misnamed",
         "linked": "unreadable", "elsewhere": "unreadable",
         "file:///nowhere/at/all.git": "unreachable",
     }  # fmt: skip
@@ -297,9 +312,12 @@ def test_what_cannot_be_taken_has_a_status_and_writes_nothing_elsewhere(tmp_path
     assert found == expected
     outside = take("out", submissions, NAMES, tmp_path / "out/zip")
     assert (outside.status, outside.files) == ("ok", ("04_tuned.cu",))
-    assert outside.detail == "paths that lead out of the archive were ignored: 3"
+    assert outside.detail == (
+        "paths that lead out of the archive were ignored: 3; there, but not taken: "
+        "../../01_naive.cu, /02_tiled.cu, C:\\03_padded.cu"
+    )
     assert take("pipe", submissions, NAMES, tmp_path / "out/pipe").files == ("01_naive.cu",)
-    assert not list((tmp_path / "out" / "6").iterdir())
+    assert not list((tmp_path / "out" / "7").iterdir())
 
 
 def lay(folder: Path, files: dict[str, str]) -> None:
@@ -315,22 +333,29 @@ HONEST = [
     ({"01_naive.cu": "old", "starter/01_naive.cu": "work"}, ["01_naive.cu"]),
     ({"starter/01_naive.cu": "work", "more/02_tiled.cu": "work"}, ["01_naive.cu", "02_tiled.cu"]),
     ({"hw 12:30/01_naive.cu": "work"}, ["01_naive.cu"]),
+    ({"__hw__/01_naive.cu": "work"}, ["01_naive.cu"]),
+    ({"hw/new/01_naive.cu": "work", ".Trash/01_naive.cu": "old"}, ["01_naive.cu"]),
 ]
+
+
+def taken_three_ways(tmp_path: Path, files: dict[str, str]) -> Iterator[tuple[str, Snapshot]]:
+    """The same files taken from a folder, a zip and a repository."""
+    for name in ("ada", "cy"):
+        lay(tmp_path / name, files)
+    archive(tmp_path / "bob.zip", dict(files))
+    git(tmp_path / "cy", "init", "--quiet")
+    git(tmp_path / "cy", "add", "--all")
+    git(tmp_path / "cy", "commit", "--quiet", "--message", "x")
+    for source in ("ada", "bob", (tmp_path / "cy").as_uri()):
+        yield source[-3:], take(source, tmp_path, NAMES, tmp_path / f"out of {source[-3:]}")
 
 
 @pytest.mark.parametrize(("files", "expected"), HONEST)
 def test_files_are_found_in_the_same_places_however_they_are_packed(
     tmp_path: Path, files: dict[str, str], expected: list[str]
 ) -> None:
-    lay(tmp_path / "ada", files)
-    archive(tmp_path / "bob.zip", dict(files))
-    lay(tmp_path / "cy", files)
-    git(tmp_path / "cy", "init", "--quiet")
-    git(tmp_path / "cy", "add", "--all")
-    git(tmp_path / "cy", "commit", "--quiet", "--message", "x")
-    for source in ("ada", "bob", (tmp_path / "cy").as_uri()):
-        out = tmp_path / f"out of {source[-3:]}"
-        found = take(source, tmp_path, NAMES, out)
+    for source, found in taken_three_ways(tmp_path, files):
+        out = tmp_path / f"out of {source}"
         assert (found.status, list(found.files)) == ("ok", expected)
         assert {(out / name).read_text() for name in expected} == {"work"}
         assert not found.detail
@@ -374,19 +399,81 @@ def test_a_zip_of_windows_is_read_and_its_links_are_not(tmp_path: Path) -> None:
         link = zipfile.ZipInfo("01_naive.cu")
         link.external_attr = 0o120777 << 16
         made.writestr(link, "../elsewhere.cu")
-    assert take("bob", tmp_path, NAMES, tmp_path / "out").status == "missing"
+    found = take("bob", tmp_path, NAMES, tmp_path / "out")
+    assert (found.status, found.files) == ("misnamed", ())
 
 
-@pytest.mark.parametrize("name", ["01_Naive.cu", "01_naive.cu.txt", "01_naive (1).cu", "naive.CU"])
-def test_what_is_called_otherwise_is_named_and_no_score(tmp_path: Path, name: str) -> None:
-    lay(tmp_path / "ada", {name: "work"})
+@pytest.mark.parametrize(
+    ("name", "near"),
+    [
+        ("01_Naive.cu", True),
+        ("01_naive.cu.txt", True),
+        ("01_naive (1).cu", True),
+        ("naive.CU", True),
+        ("hw/3-padded.cu", True),
+        ("naive.txt", False),
+        ("ada.zip", False),
+        (".Trash/01_naive.cu", True),
+    ],
+)
+def test_what_is_called_or_packed_otherwise_is_named_and_no_score(
+    tmp_path: Path, name: str, near: bool
+) -> None:
+    """Beside a file that is taken, what is `near` is named, too."""
+    for more in ({}, {"02_tiled.cu": "work"}):
+        for source, found in taken_three_ways(tmp_path / str(len(more)), {name: "work", **more}):
+            told = found.detail.endswith(f"there, but not taken: {name}")
+            assert (found.status, found.files) == ("ok" if more else "misnamed", (*more,)), source
+            assert told == (near or not more), source
+
+
+def test_where_nothing_is_lacking_other_files_are_not_told(tmp_path: Path) -> None:
+    files = {f"work/{name}": "" for name in NAMES} | {"work/tiled.cu": "", "old.zip": ""}
+    for source, found in taken_three_ways(tmp_path, files):
+        assert (found.status, found.detail) == ("ok", ""), source
+
+
+@pytest.mark.parametrize(
+    "files",
+    [
+        {"README.md": "", ".gitignore": "", ".vscode/settings.json": ""},
+        {"matmul/Makefile": "", "matmul/starter/00_warmup.cu": "", ".DS_Store": ""},
+    ],
+)
+def test_what_was_handed_out_is_nothing_handed_in(tmp_path: Path, files: dict[str, str]) -> None:
+    for source, found in taken_three_ways(tmp_path, files):
+        assert found.status == "missing", source
+
+
+def test_of_files_that_are_equally_good_one_is_taken_and_that_is_told(tmp_path: Path) -> None:
+    files = {"v2/01_naive.cu": "new", "v1/01_naive.cu": "old", "hw/v0/01_naive.cu": "deeper"}
+    for source, found in taken_three_ways(tmp_path, files):
+        assert found.detail == "2 files 01_naive.cu are equally deep: v1/01_naive.cu was taken", (
+            source
+        )
+
+
+def test_a_folder_and_a_zip_of_one_name_are_told(tmp_path: Path) -> None:
+    lay(tmp_path / "ada", {"01_naive.cu": "folder"})
+    archive(tmp_path / "ada.zip", {"01_naive.cu": "zip"})
     found = take("ada", tmp_path, NAMES, tmp_path / "out")
-    assert found.status == "misnamed"
-    assert found.detail.endswith(f"called otherwise, so not taken: {name}")
-    lay(tmp_path / "ada", {"02_tiled.cu": "work"})
-    found = take("ada", tmp_path, NAMES, tmp_path / "out")
-    assert found.files == ("02_tiled.cu",)
-    assert (name in found.detail) == name.startswith("01_")
+    assert (found.status, found.detail) == ("ok", "ada.zip is there, too, and was not taken")
+    assert take("ada.zip", tmp_path, NAMES, tmp_path / "out").detail == ""
+
+
+@pytest.mark.parametrize("name", ["ada.ZIP", "Ada", "ada.tar.gz", "ADA.7z", "ada.cu"])
+def test_what_is_only_called_like_the_student_is_named_and_no_score(
+    tmp_path: Path, name: str
+) -> None:
+    lay(tmp_path / "in", {name: "", "ad.zip": "", "adam.zip": "", "bob.ada.zip": ""})
+    for source in ("ada", "ada.zip", "ada/"):
+        found = take(source, tmp_path / "in", NAMES, tmp_path / "out")
+        assert (found.status, found.files) == ("misnamed", ())
+        assert f"called like it: {name}. Name the" in found.detail
+    assert take("eve", tmp_path / "in", NAMES, tmp_path / "out").status == "missing"
+    below = take("ada/work.zip", tmp_path / "in", NAMES, tmp_path / "out")
+    assert below.status == "misnamed"
+    assert take("../in/ada", tmp_path / "in/deeper", NAMES, tmp_path / "out").status == "missing"
 
 
 def test_a_pointer_of_git_lfs_is_no_submission(tmp_path: Path) -> None:
@@ -492,6 +579,25 @@ def test_a_repository_is_read_without_a_checkout(tmp_path: Path) -> None:
     assert (tmp_path / "out/04_tuned.cu").stat().st_size == LIMIT_BYTES + 1
 
 
+@pytest.mark.parametrize(
+    ("pushed", "status"),
+    [((), "missing"), (("main",), "ok"), (("main", "work"), "unreachable")],
+)
+def test_where_the_default_branch_was_never_pushed_the_only_other_one_counts(
+    tmp_path: Path, pushed: tuple[str, ...], status: str
+) -> None:
+    git(tmp_path, "init", "--quiet", "--bare", "--initial-branch", "master", "server.git")
+    lay(tmp_path / "ada", {"starter/01_naive.cu": "work"})
+    git(tmp_path / "ada", "init", "--quiet")
+    git(tmp_path / "ada", "add", "--all")
+    git(tmp_path / "ada", "commit", "--quiet", "--message", "x")
+    for branch in pushed:
+        git(tmp_path / "ada", "push", str(tmp_path / "server.git"), f"HEAD:refs/heads/{branch}")
+    found = take((tmp_path / "server.git").as_uri(), tmp_path, NAMES, tmp_path / "out")
+    assert (found.status, found.files) == (status, ("01_naive.cu",) * (status == "ok"))
+    assert ("never pushed; there are main, work" in found.detail) == (len(pushed) > 1)
+
+
 def test_a_repository_without_a_commit_is_a_submission_that_is_missing(tmp_path: Path) -> None:
     git(tmp_path, "init", "--quiet", "empty")
     assert take((tmp_path / "empty").as_uri(), tmp_path, NAMES, tmp_path / "out").status == (
@@ -524,6 +630,7 @@ def graded(device: str = "simulator", tree: str = "") -> Any:
     data = record()
     data["grader"]["tree_sha256"] = tree or data["grader"]["tree_sha256"]
     data["exercises"][0]["status"] = "fail"
+    data["exercises"][0]["checks"][4].update(status="not_graded", reason="inconclusive")
     data["devices"] = [{"kind": device, "name": device}]
     return data
 
@@ -586,6 +693,8 @@ def test_who_is_late_only_by_when_we_fetched_is_told(tmp_path: Path, fetched: bo
     (row,) = gradebook.rows(one, POLICY)
     assert (row.late.charged, row.fetched_late) == (1, fetched)
     assert ("when it was pushed is not known" in row.note) == fetched
+    folder.write_json(path.with_name("job.json"), {"status": "unreachable"})
+    assert not gradebook.rows(one, POLICY)[0].fetched_late  # nothing was
 
 
 def test_the_guide_explains_every_column(tmp_path: Path) -> None:
@@ -679,6 +788,81 @@ def options_of(tmp_path: Path, **changed: Any) -> argparse.Namespace:
     given = {"submissions": tmp_path, "output": tmp_path / "class", "seed": None, "device": None,
              "roster": tmp_path / "roster.csv"}  # fmt: skip
     return argparse.Namespace(**{**given, **changed})
+
+
+def taken_class(tmp_path: Path) -> folder.Class:
+    """ada and bob were taken from tmp_path/old."""
+    lay(tmp_path / "old", {"ada/01_naive.cu": "of ada", "bob/01_naive.cu": "of bob"})
+    one = replace(class_of(tmp_path, "student\nada\nbob\n"), submissions=tmp_path / "old")
+    folder.save(one)
+    intake.take_all(one)
+    return one
+
+
+@pytest.mark.parametrize("files", [{}, {"ada/01_naive.cu": "of another ada"}])
+@pytest.mark.parametrize("names", ["ada", "cy"])
+def test_another_class_is_not_graded_for_what_was_taken_for_this_one(
+    tmp_path: Path, files: dict[str, str], names: str
+) -> None:
+    one = taken_class(tmp_path)
+    before = (one.folder / folder.CLASS).read_text()
+    (tmp_path / "new").mkdir()
+    lay(tmp_path / "new", {**files, "bob/01_naive.cu": "of bob"})
+    (tmp_path / "roster.csv").write_text(f"student\n{names}\n")
+    told = f"holds the class of {tmp_path / 'old'}: .* for ada is not the same in .*OUTPUT=new"
+    with pytest.raises(GraderFault, match=told):
+        command.compose(options_of(tmp_path, submissions=tmp_path / "new"))
+    assert (one.folder / folder.CLASS).read_text() == before
+
+
+def test_a_class_goes_on_where_its_submissions_were_copied_or_moved_to(tmp_path: Path) -> None:
+    taken_class(tmp_path)
+    (tmp_path / "old").rename(tmp_path / "new")
+    moved = command.compose(options_of(tmp_path, submissions=tmp_path / "new"))
+    folder.save(moved)
+    lay(tmp_path / "new", {"ada/01_naive.cu": "changed later: taken once"})
+    assert command.compose(options_of(tmp_path, submissions=tmp_path / "new")) == moved
+
+
+def test_what_was_fetched_is_of_this_class_wherever_it_is_graded(tmp_path: Path) -> None:
+    lay(tmp_path / "origin", {"01_naive.cu": "work"})
+    git(tmp_path / "origin", "init", "--quiet")
+    git(tmp_path / "origin", "add", "--all")
+    git(tmp_path / "origin", "commit", "--quiet", "--message", "x")
+    address = (tmp_path / "origin").as_uri()
+    one = class_of(tmp_path, f"student,source\nada,{address}\n")
+    assert intake.take_all(one) == {"ok": 1}
+    elsewhere = tmp_path / "elsewhere"
+    elsewhere.mkdir()
+    assert command.compose(options_of(tmp_path, submissions=elsewhere)).submissions == elsewhere
+
+
+def test_what_nobody_in_the_roster_handed_in_is_told_where_something_is_missing(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    lay(tmp_path, {"in/ada.zip": "", "in/Bob L.zip": "", "in/.hidden": "", "in/team/cy.zip": ""})
+    students = read_roster(tmp_path, "student,source\nada,\nbob,\ncy,team/cy\ndot,.\n")
+    one = folder.Class(tmp_path / "in/class", tmp_path / "in", 7, "simulator", students)
+    told = f"In {tmp_path / 'in'} and of nobody in the roster: Bob L.zip\n"
+    for status, times in (("missing", 1), ("misnamed", 0)):
+        put(one, "bob", None, status)
+        command._gather(one)
+        assert capsys.readouterr().out.count(told) == times
+    addresses = read_roster(tmp_path, "student,source\nada,https://x.org/ada\n")
+    assert intake.unclaimed(replace(one, students=addresses)) == []
+    assert intake.unclaimed(replace(one, submissions=tmp_path / "gone")) == []
+
+
+def test_more_gradings_of_others_than_students_are_told_as_another_class(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    one = class_of(tmp_path, "student\nada\nbob\n")
+    for name in ("ada", "bob"):
+        put(one, name, graded())
+    command._gather(class_of(tmp_path, "student\ncy\n"))
+    printed = capsys.readouterr()
+    assert "holds gradings of 2 who are not in the roster. Next: if it is an" in printed.err
+    assert "make forget" not in printed.out
 
 
 @pytest.mark.parametrize("changed", [{"seed": 8}, {"device": "gpu"}])
@@ -897,6 +1081,19 @@ def test_whoever_was_looked_for_in_another_folder_is_not_late_for_that(
     assert (row.received, row.note) == (None, "")
 
 
+def test_what_was_packed_otherwise_is_graded_and_not_late_once_the_roster_names_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(job, "_run", grading)
+    archive(tmp_path / "ada.ZIP", {"01_naive.cu": "work"})
+    one = class_of(tmp_path, "student\nada\n")
+    assert run_class(one) == run_class(one) == ["misnamed"]
+    assert gradebook.rows(one, None)[0].final is None
+    one = class_of(tmp_path, "student,source\nada,ada.ZIP\n")
+    assert run_class(one) == ["graded"]
+    assert gradebook.rows(one, None)[0].received is None
+
+
 def test_another_source_in_the_roster_is_graded_and_the_old_grading_kept(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -1025,6 +1222,22 @@ def test_a_regrade_that_takes_anew_moves_the_time_only_of_other_files(
     assert (one.of(ada) / "submission/01_naive.cu").read_text() == "// second"
 
 
+def test_other_files_of_a_folder_count_from_when_they_were_taken_anew(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(job, "_run", grading)
+    one = handed_in(tmp_path)
+    assert run_class(one) == ["graded"]
+    assert regrade(one, fetch=True) == 0
+    (row,) = gradebook.rows(one, None)
+    assert (row.received, row.note) == (None, "")
+    (tmp_path / "ada/01_naive.cu").write_text("// late work")
+    assert regrade(one, fetch=True) == 0
+    (row,) = gradebook.rows(one, None)
+    assert row.received is not None
+    assert re.search("other files at 20.*the roster's column received overrides", row.note)
+
+
 def test_everybody_is_taken_at_one_time_before_anybody_is_graded(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -1112,6 +1325,22 @@ def test_a_line_that_cannot_be_used_can_be_forgotten(tmp_path: Path) -> None:
     command.main(argparse.Namespace(verb="forget", output=one.folder, student="ev:il"))
     assert [student.name for student in folder.load(one.folder).students] == ["bob"]
     assert not any("ev:il" in path.read_text() for path in one.folder.glob("*.*"))
+
+
+def test_whoever_shared_a_source_with_who_is_forgotten_does_not_name_them(tmp_path: Path) -> None:
+    one = class_of(tmp_path, "student,source\nbob,\nzoe9,bob\n")
+    (tmp_path / "roster.csv").unlink()
+    assert "line 3 (zoe9):" in one.students[0].problem
+    command.main(argparse.Namespace(verb="forget", output=one.folder, student="zoe9"))
+    assert "line 3:" in folder.load(one.folder).students[0].problem
+    assert not any("zoe9" in path.read_text() for path in one.folder.glob("*.*"))
+
+
+def test_an_output_that_cannot_be_a_folder_is_told(tmp_path: Path) -> None:
+    (tmp_path / "file").touch()
+    told = "file/class cannot be written: Not a directory. Next: name another: OUTPUT=dir"
+    with pytest.raises(GraderFault, match=told), command.alone(tmp_path / "file/class"):
+        pass
 
 
 def test_forgetting_leaves_nothing_of_a_student(

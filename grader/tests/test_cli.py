@@ -243,6 +243,27 @@ def test_missing_files_score_zero_and_others_are_listed_as_ignored(tmp_path: Pat
     assert record["score"]["earned"] == 0
 
 
+def test_of_a_whole_hand_out_the_files_in_starter_are_graded(tmp_path: Path) -> None:
+    clone, starter = tmp_path / "clone", tmp_path / "clone" / "starter"
+    shutil.copytree(PROJECT / "starter", starter)
+    status, told, record = grade_here(clone, tmp_path / "out")
+    assert status == 0
+    assert told.startswith(f"{clone} holds none of the files itself: those in {starter} are meant")
+    assert {one["status"] for one in record["exercises"]} == {"not_started"}
+    assert record["submission"] == str(starter)
+
+
+def test_a_folder_with_files_of_its_own_or_a_link_for_starter_is_taken_as_it_is(
+    tmp_path: Path,
+) -> None:
+    own = submission(tmp_path / "own", NAIVE)
+    shutil.copytree(PROJECT / "starter", own / "starter")
+    linked = tmp_path / "linked"
+    linked.mkdir()
+    (linked / "starter").symlink_to(own)
+    assert [commands.existing(one) for one in (own, linked)] == [own, linked]
+
+
 def test_a_misnamed_file_is_told_its_name(tmp_path: Path) -> None:
     names = ("02_tiled.cu", "2_tiled.cu", "Tuned.cu", "padded.cu.txt")
     for name in names:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import threading
 import time
 from collections.abc import Mapping, Sequence
@@ -14,7 +15,7 @@ from typing import Any
 import jsonschema
 import pytest
 
-from grader import cli, fence, grading, toolchain
+from grader import cache_folder, cli, fence, grading, toolchain
 from grader.checks.listener import Ledger
 from grader.checks.plan import Entry
 from grader.checks.survey import Surveyor
@@ -107,6 +108,17 @@ def test_four_architectures_are_one_call_of_nvcc_and_none_the_second_time(tmp_pa
         "spill": 40,
         "stack": 8,
     }
+
+
+def test_what_nvcc_said_is_an_entry_of_the_cache_like_all_others(tmp_path: Path) -> None:
+    surveyed(fake_nvcc(tmp_path / "bin"), tmp_path / "cache")
+    (entry,) = (tmp_path / "cache").iterdir()
+    assert cache_folder.is_whole(entry)
+    then = (tmp_path / "cache").stat().st_mtime - 31 * 24 * 3600
+    os.utime(entry, (then, then))
+    cache_folder.tidy.cache_clear()
+    cache_folder.tidy(tmp_path / "cache")
+    assert not entry.exists()
 
 
 def test_another_text_is_surveyed_anew(tmp_path: Path) -> None:

@@ -18,6 +18,8 @@ from grader.tests.emulated import (
     FLAT,
     TILED,
     TUNED,
+    Floats,
+    Index,
     Kernel,
     exercise,
     explained,
@@ -171,6 +173,16 @@ def test_the_transpose_of_the_right_answer_is_named(shape: str, inputs: str) -> 
 def test_swapped_block_indices_are_named(shape: str) -> None:
     found = only(explained(Kernel(swap_blocks=True), shape))
     assert found.kind == "grid_axes_swapped"
+    assert found.facts["bounds"] is (shape == "40x8x8")  # whole tiles
+
+
+def test_swapped_bounds_are_named_beside_the_block_indices_that_leave_the_same_c() -> None:
+    kernel = Kernel(writes=lambda r, c, s, g: (r < s.n) & (c < s.m))
+    found = only(explained(kernel, "16x24x8"))
+    assert (found.kind, found.facts["bounds"]) == ("grid_axes_swapped", True)
+    assert "compares rows with N" in say(found)
+    for shape, config in (("16x40x8", LaunchConfig(32, 8, 8, 32, 1)), ("13x30x8", TILED)):
+        assert only(explained(kernel, shape, config)).kind == "bounds_swapped"
 
 
 @pytest.mark.parametrize("shape", ["16x48x5", "24x64x8"])
@@ -256,6 +268,36 @@ def test_a_tile_of_c_that_is_turned_round_is_named() -> None:
 def test_an_index_that_is_never_used_is_named(lines: str, kernel: Kernel) -> None:
     found = only(explained(kernel, "9x7x13"))
     assert (found.kind, found.facts["lines"]) == ("all_alike", lines)
+
+
+@pytest.mark.parametrize("line", ["row", "column"])
+def test_lines_of_c_that_are_stored_in_places_of_others_are_named(line: str) -> None:
+    def stored(row: Index, col: Index, s: Shape) -> Index:
+        here = row if line == "row" else col
+        here = here // 32 * 32 + here % 4 * 8 + here % 32 // 4
+        return here * s.n + col if line == "row" else row * s.n + here
+
+    tall = LaunchConfig(block_x=8, block_y=8, tile_m=32, tile_n=32, tile_k=8)
+    found = only(explained(Kernel(c=stored), "64x32x16", tall))
+    assert (found.kind, found.facts["line"]) == ("lines_moved", line)
+    assert (found.facts["to"], found.facts["of"]) == (1, 4)
+
+
+def test_rows_that_all_hold_what_belongs_in_one_are_not_taken_for_moved_ones() -> None:
+    kernel = Kernel(a=lambda r, k, s: np.where(r % 8 < 2, r, r // 8 * 8) * s.k + k)
+    assert only(explained(kernel, "16x24x8")).kind != "lines_moved"
+
+
+@pytest.mark.parametrize("shape", ["16x32x8", "19x40x9"])
+@pytest.mark.parametrize("inputs", ["exact", "real"])
+def test_a_sum_that_does_not_begin_anew_is_named(shape: str, inputs: str) -> None:
+    def carried(old: Floats, total: Floats) -> Floats:
+        return np.concatenate([total[:, :8], total[:, 8:] + total[:, :-8]], axis=1)
+
+    wide = LaunchConfig(block_x=8, block_y=8, tile_m=8, tile_n=16, tile_k=8)
+    found = only(explained(Kernel(result=carried), shape, wide, inputs=inputs))
+    assert (found.kind, found.facts["distance"]) == ("sum_carried_on", 8)
+    assert found.facts["lines"] == "columns"
 
 
 def _spoilt(bad: object, shape: str, config: LaunchConfig = TILED) -> Finding:

@@ -6,11 +6,13 @@ import numpy as np
 import pytest
 
 from grader.diagnosis import Evidence, explain
+from grader.messages import say
 from grader.problems.matmul import FINITE_FILL, Case, Layout, Shape
 from grader.tests.emulated import (
     FLAT,
     TILED,
     Floats,
+    Index,
     Kernel,
     exercise,
     explained,
@@ -68,7 +70,7 @@ def test_missing_and_doubled_steps_along_k_are_named(
     "steps, kind",
     [
         (lambda k, t: range(k - 1), "last_k_missing"),
-        (lambda k, t: range(1, k), "first_k_step_missing"),
+        (lambda k, t: range(1, k), "k_starts_late"),
         (lambda k, t: [k - 1], "only_last_k_step"),
         (lambda k, t: [0, *range(k)], "k_step_twice"),
     ],
@@ -77,6 +79,15 @@ def test_missing_and_doubled_steps_along_k_are_named(
 def test_off_by_one_along_k_is_named(steps: object, kind: str, shape: str) -> None:
     kernel = Kernel(steps=steps)  # type: ignore[arg-type]
     assert only(explained(kernel, shape, FLAT)).kind == kind
+
+
+@pytest.mark.parametrize("shape, sizes", [("16x9x24", ["M"]), ("9x16x24", ["N"]), ("8x9x24", [])])
+def test_a_sum_of_as_many_terms_as_another_size_asks_for_that_size(
+    shape: str, sizes: list[str]
+) -> None:
+    found = only(explained(Kernel(steps=lambda k, t: range(k // t - 1)), shape))
+    assert (found.kind, found.facts["sizes"]) == ("last_k_tile_missing", sizes)
+    assert ("which size is k compared with?" in say(found)) is bool(sizes)
 
 
 @pytest.mark.parametrize("first, last", [(0, 6), (0, 0), (1, 7), (7, 7)])
@@ -117,6 +128,37 @@ def test_a_double_buffer_that_ends_in_the_wrong_buffer_is_named(shape: str, used
     found = only(explained(kernel, shape))
     assert found.kind == "k_step_stale"
     assert (found.facts["step"], found.facts["used_step"]) == (used + 1, used)
+
+
+def test_a_step_of_the_tile_before_asks_for_the_index_before_the_buffer() -> None:
+    found = only(explained(Kernel(a=_first_of_a, b=_first_of_b), "9x7x16"))
+    assert found.kind == "k_step_stale"
+    assert "does each load move on" in say(found)
+
+
+def _first_of_a(row: Index, k: Index, s: Shape) -> Index:
+    return row * s.k + k % 8
+
+
+def _first_of_b(k: Index, col: Index, s: Shape) -> Index:
+    return k % 8 * s.n + col
+
+
+@pytest.mark.parametrize(
+    "kernel, operand",
+    [
+        (Kernel(a=_first_of_a), "A"),
+        (Kernel(b=_first_of_b), "B"),
+        (Kernel(a=_first_of_a, b=_first_of_b), "A and B"),
+    ],
+)
+@pytest.mark.parametrize("shape", ["9x7x24", "16x8x35"])
+@pytest.mark.parametrize("inputs", ["exact", "real"])
+def test_a_load_that_stays_in_the_first_step_is_named(
+    kernel: Kernel, operand: str, shape: str, inputs: str
+) -> None:
+    found = only(explained(kernel, shape, inputs=inputs))
+    assert (found.kind, found.facts["operand"]) == ("first_step_again", operand)
 
 
 @pytest.mark.parametrize("shape", ["9x7x13", "16x8x25"])

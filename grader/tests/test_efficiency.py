@@ -12,7 +12,7 @@ from grader.checks.listener import Ledger
 from grader.checks.outcome import Outcome
 from grader.checks.plan import Plan
 from grader.counted_shapes import aligned_shape, drawn_aligned, drawn_ragged
-from grader.counters import Counters, LineCounter
+from grader.counters import Counters, LineCounter, Request
 from grader.device import Build, Launch, LaunchConfig
 from grader.efficiency import judge_counters, judge_traffic
 from grader.exercise import PROJECT, Exercise, load_all
@@ -93,6 +93,15 @@ def test_healthy_counters_pass(limits: Mapping[str, float]) -> None:
     assert judge_traffic(built(limits), RAGGED, healthy(launch(RAGGED))) == ()
 
 
+def test_where_counters_had_no_room_neither_shape_passes() -> None:
+    full, ragged = (
+        dataclasses.replace(counters, uncounted=1)
+        for counters in (COUNTERS, healthy(launch(RAGGED)))
+    )
+    found = (*judged(NAIVE, full), *judge_traffic(built(NAIVE), RAGGED, ragged))
+    assert [finding.kind for finding in found] == ["uncounted"] * 2
+
+
 @pytest.mark.parametrize(
     ("limits", "line", "name", "access"),
     [
@@ -112,6 +121,22 @@ def test_lanes_far_apart_are_uncoalesced(
     assert (found.facts["sectors_per_request"], found.facts["ideal"]) == (32, 4)
     assert places(found) == [("starter/02_tiled.cu", line, access)]
     assert (found.shape, found.device) == (ALIGNED, "simulator")
+
+
+def request(line: LineCounter, words_apart: int) -> Request:
+    offsets = tuple(4 * words_apart * lane for lane in range(32))
+    where = (line.line, line.access, line.space, line.name, line.bytes)
+    return Request(*where, cost=16, ideal=4, group=32, warp=0, block=(0, 0), offsets=offsets)
+
+
+@pytest.mark.parametrize("apart", [4, 40])
+def test_the_distance_of_neighbouring_lanes_is_told_of_the_line_that_is_blamed(apart: int) -> None:
+    wide = times(21, "B", 4, "sectors")
+    worst = tuple(request(line, apart if line.name == "B" else 1) for line in wide.lines)
+    (found,) = judged(TILED, dataclasses.replace(wide, worst=worst))
+    assert (found.kind, found.facts["words_apart"]) == ("uncoalesced", apart)
+    (unknown,) = judged(TILED, wide)
+    assert unknown.facts["words_apart"] == 0
 
 
 @pytest.mark.parametrize(
@@ -234,6 +259,8 @@ def test_at_a_ragged_shape_only_the_words_are_judged() -> None:
         (48, 1, "unnamed_depth"),  # a step of 16 reaches past K = 40
         (80, 1, "too_much_traffic"),  # everything twice
         (48, 2, "too_much_traffic"),  # steps of two reach past nothing here
+        (48, 8, "one_step_more"),
+        (56, 8, "too_much_traffic"),
     ],
 )
 def test_a_step_past_k_is_told_from_words_loaded_again(depth: int, tile_k: int, kind: str) -> None:

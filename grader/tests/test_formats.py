@@ -90,7 +90,9 @@ def record(text: str = "C[1][0] is 0.0, expected 3.0.", file: str = "starter/02_
 def decided(data: dict[str, Any]) -> reading.Record:
     """The same grading without the grader's own fault, which some systems do not take."""
     changed = copy.deepcopy(data)
-    changed["exercises"][0]["status"] = "fail"
+    first = changed["exercises"][0]
+    first["status"] = "fail"
+    first["checks"][4].update(status="not_graded", reason="feature")
     return reading.parse(changed)
 
 
@@ -238,12 +240,17 @@ def test_a_formula_stays_text() -> None:
     [
         (lambda d: d["score"].update(earned=22), "score.earned is 22, the checks add up to 21"),
         (lambda d: d["exercises"][0].update(points=26), "02_tiled: points is 26"),
+        (lambda d: d["exercises"][0].update(status="pass"), "02_tiled: status 'pass', its checks "),
+        (lambda d: d["exercises"][1].update(status="missing"), "'missing', its checks say pass"),
+        (lambda d: d["exercises"][1].update(status="banana"), "'banana', its checks say pass"),
         (lambda d: d["exercises"][1]["checks"][1].update(earned=16), "fast: 16 points for 'pass'"),
         (lambda d: d["exercises"][0]["checks"][1].update(earned=1), "safe: 1 points for 'fail'"),
         (lambda d: d["exercises"][0]["checks"][0].update(status="passed"), "is no status"),
         (lambda d: d.update(schema="matmul-results/v9"), "this reads matmul-results/v1"),
         (lambda d: d.update(seed=True), "seed is no count"),
         (lambda d: d.update(devices={}), "devices is no list"),
+        (lambda d: d["exercises"][0]["checks"][0].update(also="race"), "also is no list"),
+        (lambda d: d["exercises"][0]["checks"][0].update(shape=["x"]), "shape is no list"),
         (lambda d: d.pop("created"), "created is missing"),
         (lambda d: d["exercises"].append(d["exercises"][0]), "an exercise appears twice"),
         (lambda d: d["exercises"][0]["checks"][0].update(seconds=1e300), "no time in seconds"),

@@ -122,7 +122,7 @@ INTEGERS = st.one_of(
 @given(config=st.builds(LaunchConfig, *[INTEGERS] * 6), static=st.integers(0, 2**40))
 @QUICK
 def test_any_launch_configuration_is_launchable_or_told(config: LaunchConfig, static: int) -> None:
-    findings = limits.check_launch(NAIVE, config, static, simulated.TARGET)
+    findings = limits.check_launch(config, static, simulated.TARGET)
     for finding in findings:
         assert describe(finding, NAIVE).text
     if not findings:
@@ -139,7 +139,7 @@ def test_whatever_can_be_launched_has_shapes_to_try(
     block: tuple[int, int], tile: tuple[int, int, int], data: Any
 ) -> None:
     config = LaunchConfig(*block, *tile, 0)
-    assert limits.check_launch(NAIVE, config, 0, simulated.TARGET) == ()
+    assert limits.check_launch(config, 0, simulated.TARGET) == ()
     for shape in (*whole_tile_shapes(config), data.draw(drawn_shapes(config))):
         assert min(shape) >= 1
 

@@ -133,7 +133,7 @@ def test_the_survey_of_other_flags_is_another_one(
     for flags in (("-std=c++17",), ("-std=c++17", "-maxrregcount=32")):
         monkeypatch.setattr(architectures, "_FLAGS", flags)
         architectures.survey("k", TILED, compiler, ("sm_90",), tmp_path / "cache")
-    assert len(list((tmp_path / "cache").glob("*.json"))) == 2
+    assert len(list((tmp_path / "cache").glob("*/survey.json"))) == 2
 
 
 def test_gradings_at_the_same_time_share_the_cache(tmp_path: Path) -> None:

@@ -14,7 +14,7 @@ import pytest
 from grader import course
 from grader.device import Build
 from grader.finding import GraderFault, KernelFault
-from grader.gpu import own_kernels, stopwatch
+from grader.gpu import own_kernels
 from grader.gpu.device import GpuDevice
 from grader.gpu.stopwatch import GpuStopwatch
 from grader.problems.matmul import Layout, Shape
@@ -227,6 +227,6 @@ def test_own_kernels_that_do_not_compile_are_our_fault(tmp_path: Path) -> None:
 def test_a_shape_with_too_many_rows_for_the_baseline_is_refused(
     device: GpuDevice, tmp_path: Path
 ) -> None:
-    rows = stopwatch._MAX_GRID_Y * 16 + 1
+    rows = 65_535 * 16 + 1
     with pytest.raises(ValueError, match="more rows than the baseline"):
         opened(device, tmp_path, shape=Shape(rows, 1, 1))

@@ -18,28 +18,17 @@ from grader.exercise import PROJECT, load_all
 from grader.finding import GraderFault
 from grader.gradescope import autograder, bundle
 from grader.starters import plain_solution
+from grader.tests.repositories import make_teachers
 
 SCHEMA = json.loads(Path(__file__).with_name("data").joinpath("gradescope.schema.json").read_text())
 GRADED = tuple(exercise for exercise in load_all(PROJECT) if exercise.graded)
 SOLUTION = plain_solution((PROJECT / "exercises/01_naive/solution.cu").read_text())
 
 
-def git(folder: Path, *arguments: str) -> str:
-    command = ["git", "-C", str(folder), "-c", "user.name=t", "-c", "user.email=t@t", *arguments]
-    return subprocess.run(command, check=True, capture_output=True, text=True).stdout
-
-
 @pytest.fixture(scope="module")
 def archive(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The zip, made from a commit of the files of this repository."""
-    root = tmp_path_factory.mktemp("teachers")
-    for name in git(PROJECT, "ls-files", "-z", "-c", "-o", "--exclude-standard").split("\0"):
-        if name and (PROJECT / name).is_file():
-            (root / name).parent.mkdir(parents=True, exist_ok=True)
-            shutil.copy(PROJECT / name, root / name)
-    git(root, "init", "--quiet")
-    git(root, "add", "--all")
-    git(root, "commit", "--quiet", "--message", "all")
+    root = make_teachers(tmp_path_factory.mktemp("teachers"))
     output = tmp_path_factory.mktemp("made") / "autograder.zip"
     assert bundle.make(root, output) > 100
     return output

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import re
 import shutil
@@ -14,35 +15,17 @@ import pytest
 from grader import cli
 from grader.exercise import PROJECT, load_all
 from grader.finding import GraderFault
-from grader.handout import making, manifest, update
+from grader.handout import making, manifest, protection, update
 from grader.handout.leaks import leaks
 from grader.starters import solution_regions
 from grader.submission import status
+from grader.tests.repositories import commit, git, make_teachers
 from grader.tree import tree_sha256
-
-
-def git(folder: Path, *arguments: str) -> str:
-    command = ["git", "-C", str(folder), "-c", "user.name=t", "-c", "user.email=t@t", *arguments]
-    return subprocess.run(command, check=True, capture_output=True, text=True).stdout
-
-
-def commit(folder: Path, message: str = "work") -> None:
-    git(folder, "add", "--all")
-    git(folder, "commit", "--quiet", "--message", message)
 
 
 @pytest.fixture(scope="module")
 def repository(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A teachers' repository: the files of this one, in a commit of their own."""
-    names = git(PROJECT, "ls-files", "-z", "--cached", "--others", "--exclude-standard")
-    root = tmp_path_factory.mktemp("teachers")
-    for name in names.split("\0"):
-        if name and (PROJECT / name).is_file():
-            (root / name).parent.mkdir(parents=True, exist_ok=True)
-            shutil.copy(PROJECT / name, root / name)
-    git(root, "init", "--quiet")
-    commit(root)
-    return root
+    return make_teachers(tmp_path_factory.mktemp("teachers"))
 
 
 @pytest.fixture(scope="module")
@@ -66,6 +49,13 @@ def test_students_get_one_commit_and_no_solution(fresh: Path) -> None:
     names = {path.relative_to(fresh).as_posix() for path in fresh.rglob("*")}
     assert not names & {"grader/tests", "grader/proof", "exercises/calibration/kernels", ".ci"}
     assert {"starter/02_tiled.cu", "exercises/02_tiled/README.md", "tests/test_checks.py"} <= names
+
+
+def test_a_clone_whose_git_writes_line_ends_of_windows_is_as_it_was_handed_out(
+    fresh: Path, tmp_path: Path
+) -> None:
+    git(tmp_path, "clone", "--quiet", "-c", "core.autocrlf=true", str(fresh), "clone")
+    assert protection.changed_outside(tmp_path / "clone") == ()
 
 
 def targets(makefile: Path) -> set[str]:
@@ -193,33 +183,181 @@ def test_a_folder_with_something_in_it_is_left_alone(repository: Path, tmp_path:
         making.make(repository, tmp_path)
 
 
+def texts(folder: Path) -> dict[str, bytes]:
+    return {p.relative_to(folder).as_posix(): p.read_bytes() for p in folder.rglob("*")
+            if p.is_file() and ".git" not in p.parts}  # fmt: skip
+
+
+def newer_handout(fresh: Path, output: Path, files: dict[str, str], without: str = "") -> Path:
+    """A hand-out of version 9.9: the fresh one with these files, and one of them gone."""
+    shutil.copytree(fresh, output)
+    for name, text in files.items():
+        (output / name).write_text(text)
+    if without:
+        (output / without).unlink()
+    listed = manifest.of(texts(output), "9.9", "0" * 64)
+    (output / manifest.NAME).write_bytes(manifest.write(listed))
+    return output
+
+
 def test_an_update_takes_the_newer_grader_and_keeps_the_students_work(
     fresh: Path, copy: Path, tmp_path: Path
 ) -> None:
-    newer = tmp_path / "newer"
-    shutil.copytree(fresh, newer)
-    (newer / "grader/judge.py").write_text("# better\n")
-    (newer / "grader/added.py").write_text("# new\n")
-    (newer / "grader/demo.py").unlink()
-    (newer / "starter/05_more.cu").write_text("// new exercise\n")
-    (newer / "starter/01_naive.cu").write_text("// newer starter\n")
-    files = {p.relative_to(newer).as_posix(): p.read_bytes() for p in newer.rglob("*")
-             if p.is_file() and ".git" not in p.parts}  # fmt: skip
-    (newer / manifest.NAME).write_bytes(manifest.write(manifest.of(files, "9.9", "0" * 64)))
+    changes = {
+        "grader/judge.py": "# better\n",
+        "grader/added.py": "# new\n",
+        "starter/05_more.cu": "// new exercise\n",
+        "starter/01_naive.cu": "// newer starter\n",
+    }
+    newer = newer_handout(fresh, tmp_path / "newer", changes, without="grader/demo.py")
     (copy / "starter/01_naive.cu").write_text("// my work\n")
     done = update.update(copy, str(newer))
     assert done.version == "9.9"
     assert set(done.written) == {"grader/judge.py", "grader/added.py"}
     assert done.removed == ("grader/demo.py",)
+    assert done.overwritten == ()
     assert done.new_starters == ("starter/05_more.cu",)
     assert (copy / "starter/01_naive.cu").read_text() == "// my work\n"
     assert manifest.compare(manifest.read(copy), copy).names == ()
     assert update.update(copy, str(newer)).written == ()
 
 
+@pytest.fixture
+def newer(fresh: Path, tmp_path: Path) -> Path:
+    """A newer hand-out that writes and removes files of `worked_on`."""
+    changes = {f"exercises/host_program/{name}": "// newer\n" for name in ("main.cu", "READ.md")}
+    return newer_handout(
+        fresh, tmp_path / "newer", changes, without="exercises/host_program/README.md"
+    )
+
+
+@pytest.fixture
+def worked_on(copy: Path) -> Path:
+    """A copy whose student also wrote outside starter/."""
+    for name in ("main.cu", "READ.md", "README.md"):
+        (copy / "exercises/host_program" / name).write_text("my own\n")
+    return copy
+
+
+YOURS = tuple(f"exercises/host_program/{name}" for name in ("READ.md", "README.md", "main.cu"))
+
+
+def test_an_update_overwrites_nothing_of_a_student_that_is_in_no_commit(
+    worked_on: Path, newer: Path
+) -> None:
+    (worked_on / ".git/info/exclude").write_text("READ.md\n")
+    git(worked_on, "update-index", "--assume-unchanged", YOURS[2])
+    before = texts(worked_on)
+    with pytest.raises(
+        GraderFault, match=r"in no commit: .*READ\.md, .*main\.cu\. .* Next: git add"
+    ):
+        update.update(worked_on, str(newer))
+    shutil.rmtree(worked_on / ".git")
+    with pytest.raises(GraderFault, match=r"in no commit: .* Next: git init && git add --all"):
+        update.update(worked_on, str(newer))
+    assert texts(worked_on) == before
+
+
+def test_a_full_disk_leaves_the_copy_as_it_was(
+    copy: Path, newer: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    before = texts(copy)
+
+    def write(source: Path, target: Path) -> None:
+        if source.name == manifest.NAME:
+            raise OSError(errno.ENOSPC, "No space left on device")
+        target.write_bytes(source.read_bytes())
+
+    monkeypatch.setattr(shutil, "copy", write)
+    with pytest.raises(OSError, match="No space left"):
+        update.update(copy, str(newer))
+    assert texts(copy) == before
+
+
+def test_what_an_update_overwrites_is_named_and_in_the_history(
+    worked_on: Path, newer: Path
+) -> None:
+    commit(worked_on)
+    done = update.update(worked_on, str(newer))
+    assert tuple(sorted(done.overwritten)) == YOURS
+    assert (worked_on / YOURS[2]).read_text() == "// newer\n"
+    assert not (worked_on / YOURS[1]).exists()
+    assert [git(worked_on, "show", f"HEAD:./{name}") for name in YOURS] == ["my own\n"] * 3
+
+
+def test_a_clone_with_line_ends_of_windows_is_updated(
+    fresh: Path, newer: Path, tmp_path: Path
+) -> None:
+    folder = tmp_path / "clone"
+    git(tmp_path, "clone", "--quiet", "-c", "core.autocrlf=true", str(fresh), "clone")
+    (folder / ".gitattributes").write_text("* text=auto\n")
+    commit(folder)
+    (folder / "grader/judge.py").unlink()
+    git(folder, "checkout", "--", "grader/judge.py")
+    assert b"\r\n" in (folder / "grader/judge.py").read_bytes()
+    assert "grader/judge.py" in update.update(folder, str(newer)).overwritten
+
+
+@pytest.mark.parametrize("way", ["link", "folder", "file"])
+def test_what_stands_in_the_way_of_a_file_is_named_and_stays(
+    way: str, copy: Path, newer: Path, tmp_path: Path
+) -> None:
+    place, elsewhere = copy / "exercises/host_program", tmp_path / "elsewhere"
+    place.rename(elsewhere)
+    (elsewhere / "main.cu").write_text("my own\n")
+    if way == "link":
+        place.symlink_to(elsewhere)
+    elif way == "folder":
+        (place / "main.cu").mkdir(parents=True)
+    else:
+        place.write_text("my own\n")
+    for verb, act in (
+        ("update", lambda: update.update(copy, str(newer))),
+        ("restore", lambda: update.restore(copy)),
+    ):
+        with pytest.raises(GraderFault, match=f"host_program.* is in the way.* then {verb} again"):
+            act()
+    assert (elsewhere / "main.cu").read_text() == "my own\n"
+    assert manifest.read(copy).version != "9.9"
+
+
 def test_an_update_from_a_clone_address_works(fresh: Path, copy: Path) -> None:
-    (copy / "grader/judge.py").write_text("# mine\n")
+    (copy / "grader/judge.py").unlink()
     assert update.update(copy, fresh.as_uri()).written == ("grader/judge.py",)
+
+
+def test_an_update_writes_a_starter_that_is_lost_or_empty(fresh: Path, copy: Path) -> None:
+    (copy / "starter/01_naive.cu").unlink()
+    (copy / "starter/02_tiled.cu").write_text("\n")
+    (copy / "starter/03_padded.cu").unlink()
+    (copy / "starter/03_padded.cu").symlink_to("work.cu")  # a student's link, whatever it leads to
+    done = update.update(copy, str(fresh))
+    assert done.new_starters == ("starter/01_naive.cu", "starter/02_tiled.cu")
+
+
+@pytest.mark.parametrize("content", [None, "{"])
+def test_a_lost_manifest_is_restored_from_the_history(content: str | None, copy: Path) -> None:
+    handed_out = (copy / manifest.NAME).read_bytes()
+    (copy / manifest.NAME).unlink()
+    if content:
+        (copy / manifest.NAME).write_text(content)
+        commit(copy)
+    (copy / "grader/score.py").unlink()
+    assert update.restore(copy) == (manifest.NAME, "grader/score.py")
+    assert (copy / manifest.NAME).read_bytes() == handed_out
+    assert manifest.compare(manifest.read(copy), copy).names == ()
+
+
+def test_an_update_brings_back_a_manifest_that_the_history_lacks(copy: Path, newer: Path) -> None:
+    shutil.rmtree(copy / ".git")
+    (copy / manifest.NAME).unlink()
+    with pytest.raises(
+        GraderFault, match=r"handout\.json cannot be read: .* Next: make update FROM"
+    ):
+        update.restore(copy)
+    (copy / YOURS[2]).unlink()  # nobody knows any more whose this is
+    update.update(copy, str(newer))
+    assert manifest.compare(manifest.read(copy), copy).names == ()
 
 
 def test_an_update_from_a_broken_source_changes_nothing(
@@ -247,7 +385,7 @@ def test_a_manifest_cannot_reach_beyond_its_folder(copy: Path, name: str) -> Non
     listed = manifest.read(copy)
     forged = manifest.Manifest("1", listed.tree_sha256, {**listed.files, name: "0" * 64})
     (copy / manifest.NAME).write_bytes(manifest.write(forged))
-    with pytest.raises(GraderFault, match="is not what `make handout` writes"):
+    with pytest.raises(GraderFault, match=r"handout\.json does not list what was handed out"):
         manifest.read(copy)
 
 

@@ -10,7 +10,7 @@ import numpy.typing as npt
 import pytest
 
 from grader.device import Launch, Run
-from grader.finding import Finding, GraderFault
+from grader.finding import Finding, GraderFault, ordered
 from grader.judge import judge, same_bits
 from grader.messages import describe
 from grader.problems.matmul import Case, Layout, Shape
@@ -94,6 +94,22 @@ def test_a_changed_input_is_named_with_its_place() -> None:
     found = judge(BUILD, CASE, launch, spoilt(launch, 1, 2 * 7 + 3, 0))
     assert kinds(found) == ["input_modified"]
     assert found[0].facts == {"operand": "B", "row": 2, "col": 3, "count": 1}
+
+
+def test_causes_come_before_what_follows_from_them() -> None:
+    assert (
+        [verdict.value for verdict in Verdict]
+        == """
+        rejected compile_error missing_kernel wrong_signature bad_launch
+        index_overflow out_of_bounds misaligned input_modified divergent_barrier race uninitialised
+        crash timeout output_limit
+        wrong_answer reduced_precision not_deterministic
+        uncoalesced too_much_traffic bank_conflicts replay too_slow
+        accepted
+    """.split()
+    )
+    reverse = [Finding(verdict, "x") for verdict in reversed(Verdict)]
+    assert [finding.verdict for finding in ordered(reverse)] == list(Verdict)
 
 
 def test_the_device_speaks_first_then_guards_inputs_and_values() -> None:
@@ -227,6 +243,13 @@ def test_other_bits_the_second_time_are_not_deterministic() -> None:
     assert (found.facts["row"], found.facts["col"], found.facts["count"]) == (3, 4, 2)
     assert found.facts["first"] != found.facts["second"]
     assert found.shape == case.shape
+
+
+def test_bits_are_compared_and_not_values() -> None:
+    launch = launch_of(CASE)
+    zero, minus, nan = (spoilt(launch, 2, 5, word) for word in (0, 0x80000000, 0x7FC00000))
+    assert kinds(same_bits(BUILD, CASE, launch, zero, minus)) == ["not_deterministic"]
+    assert same_bits(BUILD, CASE, launch, nan, nan) == ()
 
 
 def test_guards_do_not_count_as_bits_of_c() -> None:

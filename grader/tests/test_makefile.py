@@ -146,16 +146,26 @@ def test_a_variable_that_is_missing_is_told_by_make_alone(
     assert done.stderr.startswith(told)
 
 
+def test_a_class_without_a_roster_is_told_before_anything_is_set_up(project: Path) -> None:
+    shutil.rmtree(project / ".venv")
+    done = make(project, "class", "SUBMISSIONS=in")
+    assert (done.returncode, done.stdout) == (2, "")
+    assert done.stderr.startswith("Name the roster: make class ROSTER=")
+    assert not (project / ".venv").exists()
+
+
 def test_a_class_is_looked_at_before_anything_is_installed_for_it(project: Path) -> None:
     (project / "requirements" / "class.txt").touch()
+    (project / ".venv" / "gpu.stamp").unlink()
     words = ("class", "ROSTER=my roster.csv", "SUBMISSIONS=in", "SEED=7")
     call = "[-m][grader][class][my roster.csv][in]"
     told = make(project, *words).stdout.splitlines()
-    assert told[1] == "Installing what a class needs, once, a minute or two ..."
+    assert "Installing what a class needs, once, a minute or two ..." in told[1:]
     steps = [one for one in told if one.startswith("[")]
-    assert [step[:20] for step in steps] == [call[:20], "[-m][pip][install][-", call[:20]]
+    installing = ["[-m][grader.packages", "[-m][pip][install][-"]
+    assert [step[:20] for step in steps] == [call[:20], *installing, call[:20]]
     assert steps[0] == f"{call}[--check][--output][class][--seed][7]"
-    assert steps[2] == f"{call}[--output][class][--seed][7]"
+    assert steps[3] == f"{call}[--output][class][--seed][7]"
     assert "Installing" not in make(project, *words).stdout
     done = make(project, *words, STATUS="2")
     assert "[pip]" not in done.stdout
@@ -201,7 +211,7 @@ def test_check_runs_from_fast_to_slow_and_ends_with_the_tests(project: Path) -> 
     done = make(project, "check", "PYTEST_ARGS=--expected-skips=gpu,nvcc -x")
     steps = [line for line in done.stdout.splitlines() if line.startswith("[")]
     assert [re.findall(r"\[([^]]*)\]", step)[1] for step in steps] == [
-        *("ruff", "ruff", "grader.starters", "mypy", "pytest", "pytest"),
+        *("ruff", "ruff", "grader", "mypy", "pytest", "pytest"),
     ]
     assert steps[-2].endswith("[-m][not long and not gpu][--expected-skips=gpu,nvcc][-x]")
     assert steps[-1].endswith("[-m][gpu and not long][--expected-skips=gpu,nvcc][-x]")

@@ -29,6 +29,7 @@ from grader.problems.matmul import (
     magnitude,
     prepare,
     product,
+    ragged_shapes,
     repeat_command,
     shared_poison,
     signature,
@@ -130,6 +131,19 @@ def test_the_deeper_shape_is_beyond_16_bits_where_that_is_affordable() -> None:
         shape = deeper_shape(config)
         assert (shape is not None) is affordable
         assert shape is None or 65_536 + 256 * config.tile_k < shape.k <= LARGEST_EXACT_K
+
+
+@pytest.mark.parametrize("config", CONFIGS)
+def test_the_ragged_shapes_reach_beyond_whole_tiles_in_one_dimension(config: LaunchConfig) -> None:
+    units = [tile if tile > 1 else 8 for tile in config.tiles]
+    shapes = ragged_shapes(config)
+    beyond = [[size % unit for size, unit in zip(s, units, strict=True)] for s in shapes]
+    assert all(sum(map(bool, rests)) <= 1 for rests in beyond)
+    assert beyond[:3] == [[0, 0, 1], [0, 1, 0], [1, 0, 0]]
+    assert shapes[0].k >= min(9 * units[2], 3_000_000 // (shapes[0].m * shapes[0].n))
+    aligned = [shape for shape in shapes if shape.n % 4 == shape.k % 4 == 0]
+    for axis, unit in enumerate(units):
+        assert any(shape[axis] % unit for shape in aligned) or unit == 4
 
 
 def test_the_first_whole_tile_shape_is_the_smallest_of_32_or_more() -> None:

@@ -143,6 +143,7 @@ EXAMPLES: list[tuple[str, Verdict, Mapping[str, Any]]] = [
     ("wild_access", Verdict.OUT_OF_BOUNDS, {"access": "read", **WHO}),
     ("illegal_address", Verdict.OUT_OF_BOUNDS, {}),
     ("misaligned", Verdict.MISALIGNED, {"access": "read", "bytes": 16, "operand_or_variable": "A", "index": [1, 0], **WHO}),
+    ("misaligned", Verdict.MISALIGNED, {"access": "copy", "bytes": 16, "operand_or_variable": "A", "index": [1, 0], **WHO}),
     ("misaligned", Verdict.MISALIGNED, {"access": "write", "bytes": 16, "operand_or_variable": "", "index": [], **WHO}),
     ("misaligned_gpu", Verdict.MISALIGNED, {}),
     ("guard_written", Verdict.OUT_OF_BOUNDS, {"operand": "C", "before": False, "offset": 1, "count": 7}),
@@ -152,14 +153,20 @@ EXAMPLES: list[tuple[str, Verdict, Mapping[str, Any]]] = [
     ("index_overflow", Verdict.INDEX_OVERFLOW, {"expression": "46341 * 46341", **WHO}),
     ("tile_missed", Verdict.INDEX_OVERFLOW, {"block": [1, 62499], "missed": [999984, 16], "stored": [16944, 16], "other_block": [1, 1059]}),
     ("tile_missed", Verdict.INDEX_OVERFLOW, {"block": [1, 62499], "missed": [999984, 16]}),
+    ("wrong_when_large", Verdict.INDEX_OVERFLOW, {"block": [1, 64999], "element": [1039984, 16], "got": 812.0, "expected": -37.0, "read": {"name": "A", "index": [57, 0]}}),
+    ("wrong_when_large", Verdict.INDEX_OVERFLOW, {"block": [1, 64999], "element": [1039984, 16], "got": 812.0, "expected": -37.0}),
     ("overflow_beyond", Verdict.INDEX_OVERFLOW, {"expression": "46496 * 46500", **WHO}),
     ("race", Verdict.RACE, RACE),
     ("repeated_store", Verdict.RACE, {**RACE, "name": "C", "index": [16, 8], "space": "global", "access": "write", "other_access": "write", "other_block": [0, 0]}),
     ("race", Verdict.RACE, {**RACE, "same_warp": True, "other": [1, 0]}),
     ("race", Verdict.RACE, {**RACE, "asynchronous": True, "access": "read", "other_access": "write"}),
     ("race", Verdict.RACE, {**RACE, "asynchronous": True, "overwriting": True, "access": "read", "other_access": "write"}),
+    ("race", Verdict.RACE, {**RACE, "access": "read", "other_access": "write"}),
     ("race", Verdict.RACE, {**RACE, "name": "C", "index": [16, 8], "space": "global", "other_block": [0, 0], "other_access": "write"}),
-    ("race", Verdict.RACE, {**RACE, "name": "C", "index": [16, 8], "space": "global", "other_access": "write"}),
+    ("race", Verdict.RACE, {**RACE, "name": "C", "index": [16, 8], "space": "global"}),
+    ("copy_uncommitted", Verdict.RACE, {**RACE, "asynchronous": True, "access": "read", "other_access": "write"}),
+    ("two_writers", Verdict.RACE, {**RACE, "other_access": "write"}),
+    ("two_writers", Verdict.RACE, {**RACE, "name": "C", "index": [16, 8], "space": "global", "other_block": [0, 0], "other_access": "write"}),
     ("unset_shared", Verdict.UNINITIALISED, {"name": "As", "index": [0, 3], **WHO}),
     ("unset_output", Verdict.UNINITIALISED, {"name": "C", "index": [16, 8], **WHO}),
     ("assertion", Verdict.CRASH, {"expression": "row < M", **WHO}),
@@ -172,7 +179,9 @@ EXAMPLES: list[tuple[str, Verdict, Mapping[str, Any]]] = [
     ("timeout_all", Verdict.TIMEOUT, {"limit_s": 60.0, "shapes": 40}),
     ("timeout_gpu", Verdict.TIMEOUT, {"limit_s": 10.0}),
     ("output_limit", Verdict.OUTPUT_LIMIT, {"limit_bytes": 1 << 20}),
-    ("barrier_deadlock", Verdict.DIVERGENT_BARRIER, {"waiting": 200, "missing": 56, "other": [9, 9], **WHO}),
+    ("lanes_missed", Verdict.DIVERGENT_BARRIER, {"missing": 31, "other_at": "barrier", "other": [9, 9], **WHO}),
+    ("lanes_missed", Verdict.DIVERGENT_BARRIER, {"missing": 1, "other_at": "waits", "other": [9, 9], **WHO}),
+    ("lane_not_in_mask", Verdict.DIVERGENT_BARRIER, {"mask": 0xffff, "lane": 16, **WHO}),
     ("barrier_missed", Verdict.DIVERGENT_BARRIER, {"missing": 56, "other": [9, 9], **WHO}),
     ("barrier_split", Verdict.DIVERGENT_BARRIER, {"missing": 0, "other": [9, 9], **WHO}),
     ("async_copy_size", Verdict.CRASH, {"bytes": 12, "zero_filled": 0, **WHO}),
@@ -187,7 +196,9 @@ EXAMPLES: list[tuple[str, Verdict, Mapping[str, Any]]] = [
     ("unwritten_places", Verdict.WRONG_ANSWER, {**ELEMENT, "places": 32, "of_places": 64}),
     ("unwritten_places", Verdict.WRONG_ANSWER, {**ELEMENT, "places": 32, "of_places": 64, "swapped_tile": True}),
     ("unwritten_somewhere", Verdict.WRONG_ANSWER, ELEMENT),
-    ("grid_axes_swapped", Verdict.WRONG_ANSWER, {**ELEMENT, "grid": [2, 3]}),
+    ("bounds_swapped", Verdict.WRONG_ANSWER, ELEMENT),
+    ("grid_axes_swapped", Verdict.WRONG_ANSWER, {**ELEMENT, "grid": [2, 3], "bounds": True}),
+    ("grid_axes_swapped", Verdict.WRONG_ANSWER, {**ELEMENT, "grid": [2, 3], "bounds": False}),
     ("swapped_parameters", Verdict.WRONG_ANSWER, {**ELEMENT, "order": ["M", "K", "N"]}),
     ("wrong_stride", Verdict.WRONG_ANSWER, {**ELEMENT, "operand": "A", "used": "A[row * N + k]"}),
     ("wrong_stride", Verdict.WRONG_ANSWER, {**ELEMENT, "operand": "C", "used": "C[row * M + col]"}),
@@ -204,6 +215,7 @@ EXAMPLES: list[tuple[str, Verdict, Mapping[str, Any]]] = [
     ("whole_numbers", Verdict.WRONG_ANSWER, ELEMENT),
     ("k_tail_dropped", Verdict.WRONG_ANSWER, {**ELEMENT, "used": 16, "k": 17}),
     ("last_k_tile_missing", Verdict.WRONG_ANSWER, {**ELEMENT, "used": 16, "k": 32}),
+    ("last_k_tile_missing", Verdict.WRONG_ANSWER, {**ELEMENT, "used": 16, "k": 32, "sizes": ["M", "N"]}),
     ("last_k_missing", Verdict.WRONG_ANSWER, {**ELEMENT, "used": 1, "k": 2}),
     ("first_k_tile_only", Verdict.WRONG_ANSWER, {**ELEMENT, "used": 16, "k": 64}),
     ("k_stops_early", Verdict.WRONG_ANSWER, {**ELEMENT, "used": 9, "k": 64}),
@@ -215,6 +227,9 @@ EXAMPLES: list[tuple[str, Verdict, Mapping[str, Any]]] = [
     ("k_step_missing", Verdict.WRONG_ANSWER, SPAN),
     ("k_step_twice", Verdict.WRONG_ANSWER, {**SPAN, "last_k": 8}),
     ("k_step_stale", Verdict.WRONG_ANSWER, {**SPAN, "used_step": 0}),
+    ("lines_moved", Verdict.WRONG_ANSWER, {**ELEMENT, "line": "column", "to": 16, "of": 1}),
+    ("sum_carried_on", Verdict.WRONG_ANSWER, {**ELEMENT, "distance": 16, "lines": "columns"}),
+    ("first_step_again", Verdict.WRONG_ANSWER, {**ELEMENT, "operand": "A and B"}),
     ("k_tail_stale", Verdict.WRONG_ANSWER, {**ELEMENT, "k": 17, "full": 16, "lag": 1}),
     ("k_tail_unguarded", Verdict.WRONG_ANSWER, {**ELEMENT, "operand": "A and B", "k": 17, "end": 32}),
     ("k_one_too_far", Verdict.WRONG_ANSWER, {**ELEMENT, "operand": "A and B", "k": 17, "end": 18}),
@@ -240,14 +255,15 @@ EXAMPLES: list[tuple[str, Verdict, Mapping[str, Any]]] = [
     ("wrong_blocks", Verdict.WRONG_ANSWER, {**ELEMENT, "blocks": 1, "of_blocks": 9}),
     ("wrong_places", Verdict.WRONG_ANSWER, {**ELEMENT, "places": 8, "of_places": 64}),
     ("wrong_somewhere", Verdict.WRONG_ANSWER, ELEMENT),
-    ("uncoalesced", Verdict.UNCOALESCED, {"name": "B", "access": "load", "ratio": 8.0, "sectors_per_request": 32.0, "ideal": 4.0}),
-    ("uncoalesced", Verdict.UNCOALESCED, {"name": "C", "access": "store", "ratio": 1.6, "sectors_per_request": 6.4666, "ideal": 4.0}),
+    ("uncoalesced", Verdict.UNCOALESCED, {"name": "B", "access": "load", "ratio": 8.0, "sectors_per_request": 32.0, "ideal": 4.0, "words_apart": 40}),
+    ("uncoalesced", Verdict.UNCOALESCED, {"name": "C", "access": "store", "ratio": 1.6, "sectors_per_request": 6.4666, "ideal": 4.0, "words_apart": 2}),
     ("ragged_rows", Verdict.UNCOALESCED, {"name": "A", "access": "load", "ratio": 1.71, "sectors_per_request": 5.56, "ideal": 3.25, "words_per_request": 25.0, "size": "tile_k", "row_words": 10}),
     ("too_much_traffic", Verdict.TOO_MUCH_TRAFFIC, {"name": "A", "access": "load", "words": 737280, "allowed": 46080, "ratio": 16.0, "tile_m": 16, "tile_n": 8}),
     ("too_much_traffic", Verdict.TOO_MUCH_TRAFFIC, {"name": "B", "access": "load", "words": 46081, "allowed": 46080, "ratio": 46081 / 46080, "tile_m": 16, "tile_n": 8}),
     ("few_lanes", Verdict.UNCOALESCED, {"name": "A", "access": "load", "ratio": 8.0, "sectors_per_request": 1.0, "ideal": 1.0, "words_per_request": 1.0}),
     ("few_lanes", Verdict.UNCOALESCED, {"name": "C", "access": "store", "ratio": 2.6666, "sectors_per_request": 1.0, "ideal": 1.0, "words_per_request": 3.0}),
     ("variable_traffic", Verdict.TOO_MUCH_TRAFFIC, {"name": "As", "access": "load", "words": 1720320, "allowed": 116480}),
+    ("one_step_more", Verdict.TOO_MUCH_TRAFFIC, {"name": "A", "access": "load", "words": 50176, "allowed": 43008, "ratio": 7 / 6, "tile_m": 16, "tile_n": 16, "tile_k": 16}),
     ("unnamed_depth", Verdict.TOO_MUCH_TRAFFIC, {"name": "A", "access": "load", "words": 12288, "allowed": 10176, "ratio": 1.2075, "tile_m": 16, "tile_n": 16}),
     ("shared_wavefronts", Verdict.TOO_MUCH_TRAFFIC, {"name": "As", "access": "load", "wavefronts": 104.125, "limit": 4.0}),
     ("tile_too_small", Verdict.TOO_MUCH_TRAFFIC, {"tile_m": 16, "tile_n": 4, "least_m": 8, "least_n": 8}),
@@ -319,15 +335,21 @@ def test_a_tail_is_told_as_fact_place_and_question() -> None:
     [
         (
             {},
-            "As[0][3]: read by thread (9, 2), written by thread (3, 0) of block (0, 1), no barrier "
-            "between (M=17 N=9 K=4). Which of the two must come first, and what makes the other "
-            "one wait?",
+            "As[0][3]: read by thread (9, 2), overwritten by thread (3, 0) of block (0, 1), no "
+            "barrier between (M=17 N=9 K=4). What makes thread (3, 0) wait until the others have "
+            "read it?",
         ),
         (
-            {"other": [1, 0], "same_warp": True},
-            "As[0][3]: read by thread (1, 0), written by thread (3, 0) of block (0, 1), no "
-            "barrier between, and being lanes of one warp orders nothing (M=17 N=9 K=4). Which of "
-            "the two must come first, and what makes the other one wait?",
+            {"access": "read", "other_access": "write", "other": [1, 0], "same_warp": True},
+            "As[0][3]: written by thread (1, 0), read by thread (3, 0) of block (0, 1), no "
+            "barrier between, and being lanes of one warp orders nothing (M=17 N=9 K=4). What "
+            "makes thread (3, 0) wait until it is written?",
+        ),
+        (
+            {"space": "global", "name": "C"},
+            "C[0][3]: read by thread (9, 2), written by thread (3, 0) of block (0, 1), no barrier "
+            "between (M=17 N=9 K=4). Which of the two must come first, and what makes the other "
+            "one wait?",
         ),
         (
             {"access": "read", "other_access": "write", "asynchronous": True},
@@ -335,21 +357,65 @@ def test_a_tail_is_told_as_fact_place_and_question() -> None:
             "by thread (3, 0) (M=17 N=9 K=4). Which wait and which barrier come before that?",
         ),
         (
-            {"other_access": "write", "space": "global", "name": "C", "other_block": [1, 1]},
-            "C[0][3]: written by thread (9, 2) of block (1, 1) and written by thread (3, 0) of "
+            {"space": "global", "name": "C", "other_block": [1, 1]},
+            "C[0][3]: read by thread (9, 2) of block (1, 1) and written by thread (3, 0) of "
             "block (0, 1); nothing orders two blocks (M=17 N=9 K=4). Which block does this "
             "element belong to?",
         ),
-        (
-            {"other_access": "write", "space": "global", "name": "C"},
-            "C[0][3]: written by thread (9, 2), written by thread (3, 0) of block (0, 1), no "
-            "barrier between (M=17 N=9 K=4). Which of the two threads is to write it?",
-        ),
     ],
-    ids=["between warps", "in one warp", "asynchronous", "between blocks", "two writers"],
+    ids=["between warps", "in one warp", "in C", "asynchronous", "between blocks"],
 )
 def test_a_race_names_both_parties_and_what_is_missing(facts: Mapping[str, Any], text: str) -> None:
     assert describe(finding("race", Verdict.RACE, {**RACE, **facts}), exercise()).text == text
+
+
+@pytest.mark.parametrize(
+    ("facts", "lines", "text"),
+    [
+        (
+            {},
+            (11, 11),
+            "As[0][3]: written by thread (9, 2) and by thread (3, 0) of block (0, 1), with "
+            "different values and in no order (M=17 N=9 K=4). Which of the two threads is to "
+            "write it?",
+        ),
+        (
+            {"name": "smem"},
+            (12, 11),
+            "smem[0][3]: written by thread (9, 2) and by thread (3, 0) of block (0, 1), with "
+            "different values and in no order (M=17 N=9 K=4). Do both lines mean this word? If "
+            "not, where do their arrays begin and end?",
+        ),
+        (
+            {"space": "global", "name": "C", "other_block": [1, 1]},
+            (11, 12),
+            "C[0][3]: written by thread (9, 2) of block (1, 1) and by thread (3, 0) of block "
+            "(0, 1), with different values and in no order (M=17 N=9 K=4). Which block does this "
+            "element belong to?",
+        ),
+    ],
+    ids=["one line", "two arrays", "two blocks"],
+)
+def test_two_writers_are_not_asked_for_a_barrier(
+    facts: Mapping[str, Any], lines: tuple[int, int], text: str
+) -> None:
+    hints = {"race": "Count your barriers."}
+    places = tuple(Location("starter/02_tiled.cu", line, "write") for line in lines)
+    facts = {**RACE, "other_access": "write", **facts}
+    found = Finding(Verdict.RACE, "two_writers", facts, places, Shape(17, 9, 4))
+    message = describe(found, exercise(hints=hints))
+    assert message.text == text
+    assert "barrier" not in message.hint
+
+
+@pytest.mark.parametrize(("lines", "step"), [((16, 13), " in the next step"), ((16, 18), "")])
+def test_a_word_that_is_overwritten_further_up_was_read_in_the_step_before(
+    lines: tuple[int, int], step: str
+) -> None:
+    read, write = (Location("starter/02_tiled.cu", line) for line in lines)
+    found = Finding(Verdict.RACE, "race", RACE, (read, write), Shape(17, 9, 4))
+    text = describe(found, exercise()).text
+    assert f"read by thread (9, 2), overwritten{step} by thread (3, 0)" in text
 
 
 def test_a_vector_that_ends_outside_is_told_with_its_width() -> None:
@@ -369,9 +435,20 @@ def test_dynamic_shared_memory_is_told_with_the_bytes_that_were_asked_for() -> N
 
 def test_waste_is_told_in_numbers_and_what_they_mean() -> None:
     facts = {"name": "B", "access": "load", "sectors_per_request": 32.0, "ideal": 4.0}
+    facts |= {"words_apart": 96}
     assert describe(finding("uncoalesced", Verdict.UNCOALESCED, facts), exercise()).text == (
         "Each warp-wide load of B touches 32 sectors of 32 bytes, 4 would do (M=17 N=9 K=4). Do "
         "neighbouring lanes (threadIdx.x) walk along a row of B, or down a column?"
+    )
+
+
+def test_lanes_a_few_words_apart_are_not_asked_whether_they_walk_down_a_column() -> None:
+    facts = {"name": "B", "access": "load", "sectors_per_request": 16.0, "ideal": 4.0}
+    facts |= {"words_apart": 4}
+    assert describe(finding("uncoalesced", Verdict.UNCOALESCED, facts), exercise()).text == (
+        "Each warp-wide load of B touches 16 sectors of 32 bytes, 4 would do (M=17 N=9 K=4). "
+        "Neighbouring lanes (threadIdx.x) are 4 words apart along a row: which lane would best "
+        "take the words between them?"
     )
 
 
@@ -426,11 +503,20 @@ def test_an_index_past_an_array_of_the_kernel_is_not_asked_about_the_edges_of_a_
     assert own.hint == "Own."
 
 
+@pytest.mark.parametrize("kind", ["nothing_written", "unwritten_places", "grid_axes_swapped"])
+def test_of_an_element_that_nobody_writes_is_not_asked_which_thread_computes_it(kind: str) -> None:
+    (facts, *_) = (facts for name, _, facts in EXAMPLES if name == kind)
+    message = describe(finding(kind, Verdict.WRONG_ANSWER, facts), exercise())
+    assert "which thread compute" not in message.hint
+    assert "what keeps it from that" in message.hint
+
+
 def test_without_hints_a_case_that_can_be_printed_is_offered_to_look_at() -> None:
     small = Finding(Verdict.WRONG_ANSWER, "transposed", ELEMENT, shape=Shape(3, 4, 5))
     large = Finding(Verdict.WRONG_ANSWER, "transposed", ELEMENT, shape=Shape(33, 4, 5))
     assert "make run EX=tiled SHAPE=3x4x5" in describe(small, exercise()).hint
     assert "make run" not in describe(large, exercise()).hint
     waste = {"name": "B", "access": "load", "sectors_per_request": 32.0, "ideal": 4.0}
+    waste |= {"words_apart": 0}
     counted = finding("uncoalesced", Verdict.UNCOALESCED, waste)
     assert "make inspect EX=tiled" in describe(counted, exercise()).hint

@@ -62,6 +62,14 @@ def test_every_dependency_of_the_project_is_pinned_and_says_why_it_is_there() ->
             assert found[1] or found[2], f"{package} has no reason"
 
 
+def test_of_pycuda_only_what_needs_no_other_package_is_imported() -> None:
+    """It asks for packages that gpu.txt does not have."""
+    sources = (path for path in (PROJECT / "grader").rglob("*.py") if "tests" not in path.parts)
+    imported = r"^ *(?:import|from) (pycuda\S*)"
+    found = {name for one in sources for name in re.findall(imported, one.read_text(), re.M)}
+    assert found == {"pycuda.driver"}
+
+
 def test_without_a_driver_pycuda_is_not_needed(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("importlib.util.find_spec", lambda name: None)
     monkeypatch.setattr(packages, "find_driver", lambda: Driver(problem="no NVIDIA driver"))

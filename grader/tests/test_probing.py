@@ -5,22 +5,22 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from grader.checks.probing import large_blocks, missed_tiles
+from grader.checks.probing import large_blocks, wrong_tiles
 from grader.device import Build, Launch, Probe
 from grader.finding import Finding
 from grader.problems.matmul import Shape, large_shapes, prepare_sparse
 from grader.tests.fake_device import CONFIG, FakeDevice, an_entry, an_exercise, shape_of
-from grader.tests.simulated import PRELUDE, build, device
+from grader.tests.simulated import FINISH, PRELUDE, build, device
 from grader.verdict import Verdict
 
-STORE = "    if (row < M && col < N) C[(size_t)row * N + col] = 0.0f;\n}\n"
+STORE = FINISH.replace("[k * N", "[(size_t)k * N").replace("[row *", "[(size_t)row *")
 INDICES = PRELUDE.splitlines(keepends=True)[-1]
 
 
 def found(indices: str, store: str = STORE) -> tuple[Finding, ...]:
     """What is found for a kernel that computes `row` and `col` so."""
     built = build("g++", PRELUDE.replace(INDICES, indices) + store)
-    return missed_tiles(large_blocks(device("g++"), built))
+    return wrong_tiles(large_blocks(device("g++"), built))
 
 
 @pytest.mark.parametrize(
@@ -48,7 +48,7 @@ def test_a_row_that_begins_again_at_0_is_found_with_both_blocks() -> None:
         row, col = (place % (1 << 16) for place in missed.facts["missed"])
         assert missed.facts["stored"] == [row, col]
         assert missed.facts["other_block"] == [col // 16, row // 16]
-        assert [place.line for place in missed.locations] == [6]
+        assert [place.line for place in missed.locations] == [10]
     assert many_rows.shape is not None
     assert many_rows.shape.m > 1 << 16
     assert many_cols.shape is not None
@@ -64,11 +64,27 @@ def test_a_last_block_that_stores_nothing_is_found() -> None:
 
 
 def test_blocks_without_work_are_no_fault_where_others_make_up_for_them() -> None:
-    store = (
-        "    for (int y = row; blockIdx.y < 8 && y < M; y += 128)\n"
-        "        if (col < N) C[(size_t)y * N + col] = 0.0f;\n}\n"
-    )
-    assert found(INDICES, store) == ()
+    others = "    for (int y = row; blockIdx.y < 8 && y < M; y += 128) {\n        int row = y;\n"
+    assert found(INDICES, others + STORE.removesuffix("}\n") + "    }\n}\n") == ()
+
+
+@pytest.mark.parametrize(
+    ("changed", "read"),
+    [
+        (("A[(size_t)row *", "A[(unsigned short)row * (size_t)"), "A"),
+        (("k * N + col]", "k * N + (unsigned short)col]"), "B"),
+        (("[(size_t)k * N", "[(size_t)((float)k * N)"), "B"),
+        (("< K;", "< (unsigned char)K;"), None),
+    ],
+)
+def test_a_tile_of_wrong_values_is_found_with_what_it_read(
+    changed: tuple[str, str], read: str | None
+) -> None:
+    wrong = found(INDICES, STORE.replace(*changed))[0]
+    assert (wrong.verdict, wrong.kind) == (Verdict.INDEX_OVERFLOW, "wrong_when_large")
+    assert wrong.facts["got"] != wrong.facts["expected"]
+    assert wrong.facts.get("read", {}).get("name") == read
+    assert [place.line for place in wrong.locations] == [9 if read else 10]
 
 
 class Storing(FakeDevice):
@@ -90,11 +106,9 @@ def test_what_is_not_known_is_no_fault() -> None:
     assert entry.submission is not None
     built = Build(an_exercise(), entry.submission, "simulator", config=CONFIG)
     unknown = Storing(None)
-    assert missed_tiles(large_blocks(unknown, built)) == ()
+    assert wrong_tiles(large_blocks(unknown, built)) == ()
     shapes = large_shapes(CONFIG)
     launches = [prepare_sparse(built.exercise, CONFIG, shape) for shape in shapes]
     last = [launch.grid[0] * launch.grid[1] - 1 for launch in launches]
     assert unknown.probed == list(zip(shapes, last, strict=True))
-    assert (
-        missed_tiles(large_blocks(Storing([64 * 9 * number for number in range(9)]), built)) == ()
-    )
+    assert wrong_tiles(large_blocks(Storing([64 * 9 * number for number in range(9)]), built)) == ()

@@ -50,6 +50,7 @@ def test_efficient_and_fast_count_half_without_any_shape_and_halves_round_up() -
         "efficient": 6,
         "fast": 3,  # 2.5
     }
+    assert earned(scored(any_shape="skipped")) == earned(scored(any_shape="fail"))
 
 
 @pytest.mark.parametrize(

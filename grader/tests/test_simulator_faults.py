@@ -268,7 +268,7 @@ def test_printing_is_kept_up_to_a_limit(family: str) -> None:
         ("if (tx < 4) __syncthreads();", "barrier_missed"),
         ("if (tx < 4) return; __syncthreads();", "barrier_missed"),
         ("if (tx < 4) __syncthreads(); else __syncthreads();", "barrier_split"),
-        ("if (tx < 4) __syncwarp(); else __syncthreads();", "barrier_deadlock"),
+        ("if (tx < 4) __syncthreads_or(tx); else __syncthreads_or(ty);", "barrier_split"),
     ],
 )
 def test_a_barrier_that_not_all_threads_reach_is_found(
@@ -277,6 +277,53 @@ def test_a_barrier_that_not_all_threads_reach_is_found(
     found = first(run(family, f"    {statement}"))
     assert (found.verdict, found.kind) == (Verdict.DIVERGENT_BARRIER, kind)
     assert found.locations[0].line == BODY_LINE
+
+
+@both_compilers
+@pytest.mark.parametrize(
+    ("call", "elsewhere", "missing", "where"),
+    [
+        ("__syncwarp();", "__syncthreads();", 28, "barrier"),
+        ("__shfl_sync(0x33u, 1, 0);", "__syncthreads();", 2, "barrier"),
+        ("__ballot_sync(~0u, 1);", "__syncwarp(0xfffffff0u); __syncthreads();", 28, "barrier"),
+        ("__syncwarp(0x1fu);", "__syncwarp();", 1, "waits"),
+    ],
+)
+def test_lanes_that_wait_for_others_of_their_mask_are_named_and_not_a_barrier(
+    family: str, call: str, elsewhere: str, missing: int, where: str
+) -> None:
+    guard = f"    if (tx < 4 && ty % 2 == 0)\n        {call}\n    else {{\n        {elsewhere}\n"
+    found = first(run(family, guard.replace("0x33u", "tx < 2 ? 0x33u : 0xccu") + "    }"))
+    assert (found.verdict, found.kind) == (Verdict.DIVERGENT_BARRIER, "lanes_missed")
+    assert (found.facts["thread"], found.facts["other"]) == ([0, 0], [4, 0])
+    assert (found.facts["missing"], found.facts["other_at"]) == (missing, where)
+    places = [(place.line, place.role) for place in found.locations]
+    assert places == [(BODY_LINE + 1, "waits"), (BODY_LINE + 3, where)]
+
+
+@both_compilers
+def test_a_lane_whose_mask_leaves_it_out_is_named_before_those_that_wait_for_it(
+    family: str,
+) -> None:
+    found = first(run(family, "    __shfl_sync(0xffffu, tx, 0);\n    __syncwarp();"))
+    assert (found.verdict, found.kind) == (Verdict.DIVERGENT_BARRIER, "lane_not_in_mask")
+    assert (found.facts["thread"], found.facts["lane"]) == ([0, 1], 16)
+    assert found.facts["mask"] == 0xFFFF
+    assert [(place.line, place.role) for place in found.locations] == [(BODY_LINE, "waits")]
+
+
+@both_compilers
+@pytest.mark.parametrize("filled", [0, 4, 12])
+def test_a_copy_that_is_not_aligned_is_told_with_the_size_of_all_of_it(
+    family: str, filled: int
+) -> None:
+    body = (
+        "    __shared__ __align__(16) float stage[1024];\n"
+        f"    __pipeline_memcpy_async(&stage[4 * (ty * 16 + tx)], A + 1, 16, {filled});\n"
+    )
+    found = first(run(family, body, before="#include <cuda_pipeline.h>\n"))
+    assert (found.kind, found.facts["bytes"]) == ("misaligned", 16)
+    assert found.facts["access"] == ("copy" if filled else "read")
 
 
 @both_compilers

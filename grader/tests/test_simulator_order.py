@@ -79,39 +79,34 @@ def test_without_the_first_barrier_loads_meet_stores_of_the_same_step(family: st
     body = tiled("", "__syncthreads()")
     run = watched(family, body, ONE_BLOCK)
     assert {found.verdict for found in run.findings} == {Verdict.RACE}
-    store = the(run, name="Bs", access="write")
-    assert store.facts["other_access"] == "read"
-    assert parties(store) == [
-        (line_of("load Bs", body), "read"),
-        (line_of("store Bs", body), "write"),
-    ]
+    for name in ("As", "Bs"):
+        for found in (f for f in run.findings if f.facts["name"] == name):
+            assert parties(found) == [
+                (line_of(f"store {name}", body), "write"),
+                (line_of(f"load {name}", body), "read"),
+            ]
     # Thread (0, 0) reads its column of Bs before thread (0, 1) has stored row 1.
-    assert (store.facts["other"], store.facts["thread"]) == ([0, 0], [0, 1])
-    assert store.facts["index"] == [1, 0]
-    assert store.facts["block"] == store.facts["other_block"] == [0, 0]
-    load = the(run, name="As", access="read")
-    assert load.facts["other_access"] == "write"
-    assert parties(load) == [
-        (line_of("store As", body), "write"),
-        (line_of("load As", body), "read"),
-    ]
+    found = the(run, name="Bs", index=[1, 0])
+    assert (found.facts["other"], found.facts["thread"]) == ([0, 1], [0, 0])
+    assert (found.facts["other_access"], found.facts["access"]) == ("write", "read")
+    assert found.facts["block"] == found.facts["other_block"] == [0, 0]
 
 
 @both_compilers
 def test_without_the_second_barrier_stores_meet_loads_of_the_step_before(family: str) -> None:
     body = tiled("__syncthreads()", "")
     run = watched(family, body, ONE_BLOCK)
-    found = the(run, name="As", access="read")
-    assert (found.verdict, found.kind) == (Verdict.RACE, "race")
-    assert found.facts["other_access"] == "write"
+    assert {(f.verdict, f.kind) for f in run.findings} == {(Verdict.RACE, "race")}
+    assert {f.facts["space"] for f in run.findings} == {"shared"}
+    for found in run.findings:
+        name = found.facts["name"]
+        assert parties(found) == [
+            (line_of(f"load {name}", body), "read"),
+            (line_of(f"store {name}", body), "write"),
+        ]
     # Thread (0, 0) has stored its word of the second step; thread (1, 0) is still in the first.
-    assert (found.facts["other"], found.facts["thread"]) == ([0, 0], [1, 0])
-    assert found.facts["index"] == [0, 0]
-    assert parties(found) == [
-        (line_of("store As", body), "write"),
-        (line_of("load As", body), "read"),
-    ]
-    assert the(run, name="Bs", access="read").facts["space"] == "shared"
+    found = the(run, name="As", index=[0, 0])
+    assert (found.facts["other"], found.facts["thread"]) == ([1, 0], [0, 0])
 
 
 @both_compilers
@@ -123,6 +118,30 @@ def test_a_race_is_found_in_every_order_of_threads(
     run = watched(family, tiled(*barriers), ONE_BLOCK, order=order)
     assert {f.facts["name"] for f in run.findings} == {"As", "Bs"}
     assert {f.kind for f in run.findings} == {"race"}
+    first = "read" if barriers[0] else "write"  # the step's own store comes before its loads
+    assert {f.facts["other_access"] for f in run.findings} == {first}
+
+
+@both_compilers
+@pytest.mark.parametrize("order", [0, 1])
+def test_the_first_store_to_a_buffer_comes_before_its_loads_also_where_threads_have_read_before_it(
+    family: str, order: int
+) -> None:
+    body = (
+        "    __shared__ float As[2][16][16];\n"
+        "    float sum = 0.0f;\n"
+        "    As[0][ty][tx] = A[0] + ty * 16 + tx;\n"
+        "    __syncthreads();\n"
+        "    for (int step = 0; step < 2; ++step) {\n"
+        "        for (int k = 0; k < 16; ++k) sum += As[step][ty][k];\n"
+        "        As[1 - step][ty][tx] = sum;\n"
+        "    }\n"
+        "    if (sum == 12345.0f) return;"
+    )
+    races = [f for f in watched(family, body, order=order).findings if f.kind == "race"]
+    first = {f.facts["index"][0]: f.facts["other_access"] for f in races}
+    # The second step reads what the first one stored, and stores what the first one read.
+    assert first == {0: "read", 1: "write"}
 
 
 @both_compilers
@@ -134,10 +153,9 @@ def test_lanes_of_a_warp_race_without_syncwarp(family: str) -> None:
         "    if (other == 12345.0f) return;"
     )
     run = watched(family, body)
-    found = the(run, name="s", access="read")
+    found = the(run, name="s", index=[0])
     assert found.facts["same_warp"] is True
     assert (found.facts["other"], found.facts["thread"]) == ([0, 0], [1, 0])
-    assert found.facts["index"] == [0]
     assert parties(found) == [(line_of("store", body), "write"), (line_of("load", body), "read")]
 
 
@@ -177,6 +195,30 @@ def test_an_asynchronous_copy_that_is_not_waited_for_is_found(family: str) -> No
 
 
 @both_compilers
+@pytest.mark.parametrize(
+    ("before", "kind"),
+    [("", "copy_uncommitted"), ("__pipeline_commit();", "race")],
+)
+def test_a_wait_for_a_copy_that_was_not_committed_is_told_apart(
+    family: str, before: str, kind: str
+) -> None:
+    """Commits of other copies, and of other threads, do not count."""
+    body = (
+        ME + "    __shared__ float stage[256], early[256];\n"
+        "    __pipeline_memcpy_async(&early[me], A, 4);\n"
+        "    __pipeline_commit();\n"
+        "    __pipeline_memcpy_async(&stage[me], A, 4);\n"
+        f"    if (me % 64 >= 32) {{ {before} }} else __pipeline_commit();\n"
+        "    __pipeline_wait_prior(1);\n"
+        "    __syncthreads();\n"
+        "    float value = me % 64 < 32 ? stage[me ^ 32] : 0.0f;\n"
+        "    if (value == 12345.0f) return;"
+    )
+    found = the(watched(family, body, before=PIPELINE), name="stage", asynchronous=True)
+    assert found.kind == kind
+
+
+@both_compilers
 def test_a_wait_without_a_barrier_makes_a_copy_safe_for_its_own_thread_only(family: str) -> None:
     body = (
         ME + "    __shared__ float stage[256];\n"
@@ -188,7 +230,8 @@ def test_a_wait_without_a_barrier_makes_a_copy_safe_for_its_own_thread_only(fami
     )
     assert watched(family, body.replace("READ", ""), before=PIPELINE).findings == ()
     run = watched(family, body.replace("READ", "^ 32"), before=PIPELINE)
-    assert the(run, access="read").facts["asynchronous"] is False
+    assert {f.facts["access"] for f in run.findings} == {"read"}
+    assert {f.facts["asynchronous"] for f in run.findings} == {False}
 
 
 @both_compilers
@@ -231,8 +274,8 @@ def test_a_copy_that_begins_before_others_have_read_is_told_apart_from_one_not_w
     load = "value = stage[me ^ 32];"
     for place, other, overwriting in (("EARLY", "LATE", True), ("LATE", "EARLY", False)):
         run = watched(family, body.replace(place, load).replace(other, ""), before=PIPELINE)
-        found = the(run, name="stage", access="read")
-        assert (found.facts["asynchronous"], found.facts["overwriting"]) == (True, overwriting)
+        found = the(run, name="stage", access="read", asynchronous=True)
+        assert found.facts["overwriting"] is overwriting
 
 
 @both_compilers

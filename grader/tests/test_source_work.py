@@ -91,6 +91,7 @@ def work(act: Callable[[str], None], text: str) -> int:
         return trace
 
     before = sys.gettrace()
+    sys._getframe().f_trace_opcodes = True  # from Python 3.12 on, settrace asks who wants them
     sys.settrace(trace)
     try:
         act(text)

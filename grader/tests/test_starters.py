@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import argparse
 import difflib
 import re
 import shutil
@@ -108,8 +109,14 @@ def test_a_wrong_marker_is_an_error_with_file_and_line(text: str, line: int) -> 
         starters.generate(text, "exercises/x/solution.cu")
 
 
+def starter(*words: str, root: Path = PROJECT) -> int:
+    """What `python -m grader starter` does."""
+    options = argparse.Namespace(check="--check" in words, force="--force" in words)
+    return starters.run(options, root)
+
+
 def test_the_committed_starters_are_in_step(capsys: pytest.CaptureFixture[str]) -> None:
-    assert starters.main(["--check"]) == 0, capsys.readouterr().out
+    assert starter("--check") == 0, capsys.readouterr().out
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -154,19 +161,19 @@ def test_one_edit_mends_the_warm_up() -> None:
 
 
 def test_writing_twice_changes_nothing(course: Path) -> None:
-    assert starters.main([], course) == 0
+    assert starter(root=course) == 0
     before = {path: path.read_bytes() for path in course.rglob("*") if path.is_file()}
-    assert starters.main([], course) == 0
-    assert starters.main(["--check"], course) == 0
+    assert starter(root=course) == 0
+    assert starter("--check", root=course) == 0
     assert {path: path.read_bytes() for path in course.rglob("*") if path.is_file()} == before
 
 
 def test_a_new_version_keeps_the_old_fingerprint(course: Path) -> None:
     ledger = course / "exercises" / "01_naive" / "starter_fingerprints.txt"
-    starters.main([], course)
+    starter(root=course)
     first = ledger.read_text("utf-8").split()
     edit_solution(course, "BLOCK_Y = 8", "BLOCK_Y = 4")
-    assert starters.main([], course) == 0
+    assert starter(root=course) == 0
     second = ledger.read_text("utf-8").split()
     assert len(first) == 1
     assert second[:1] == first
@@ -174,19 +181,19 @@ def test_a_new_version_keeps_the_old_fingerprint(course: Path) -> None:
 
 
 def test_a_changed_comment_needs_no_new_fingerprint(course: Path) -> None:
-    starters.main([], course)
+    starter(root=course)
     edit_solution(course, "TODO 4: write", "TODO 4: store")
-    starters.main([], course)
+    starter(root=course)
     ledger = course / "exercises" / "01_naive" / "starter_fingerprints.txt"
     assert len(ledger.read_text("utf-8").split()) == 1
 
 
 def test_check_names_what_is_out_of_step(course: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    starters.main([], course)
+    starter(root=course)
     edit_solution(course, "BLOCK_Y = 8", "BLOCK_Y = 4")
     (course / "starter" / "07_gone.cu").write_text("", "utf-8")
     capsys.readouterr()
-    assert starters.main(["--check"], course) == 1
+    assert starter("--check", root=course) == 1
     told = capsys.readouterr().out
     assert "starter/01_naive.cu" in told
     assert "exercises/01_naive/starter_fingerprints.txt" in told
@@ -198,7 +205,7 @@ def test_work_in_a_starter_is_left_alone_while_missing_and_old_ones_are_written(
 ) -> None:
     for name in ("02_tiled", "03_padded"):
         shutil.copytree(PROJECT / "exercises" / name, course / "exercises" / name)
-    starters.main([], course)
+    starter(root=course)
     mine = course / "starter" / "01_naive.cu"
     mine.write_text(mine.read_text("utf-8").replace("BLOCK_Y = 8", "BLOCK_Y = 16"), "utf-8")
     work = mine.read_text("utf-8")
@@ -207,43 +214,41 @@ def test_work_in_a_starter_is_left_alone_while_missing_and_old_ones_are_written(
     old = course / "starter" / "03_padded.cu"
     old.write_text(old.read_text("utf-8") + "// a comment of an older version\n", "utf-8")
     capsys.readouterr()
-    assert starters.main([], course) == 0
+    assert starter(root=course) == 0
     assert capsys.readouterr().out.splitlines() == [
         "starter/02_tiled.cu: written",
         "starter/03_padded.cu: written",
         "Left alone, because work is in it: starter/01_naive.cu. "
-        "To overwrite it: .venv/bin/python -m grader.starters --force",
+        "To overwrite it: .venv/bin/python -m grader starter --force",
     ]
     assert mine.read_text("utf-8") == work
     assert missing.exists()
     assert "older version" not in old.read_text("utf-8")
-    assert starters.main(["--force"], course) == 0
+    assert starter("--force", root=course) == 0
     assert mine.read_text("utf-8") != work
 
 
 def test_a_file_that_is_no_text_counts_as_work(course: Path) -> None:
-    starters.main([], course)
+    starter(root=course)
     mine = course / "starter" / "01_naive.cu"
     mine.write_bytes(b"\xff\xfe\x00")
-    assert starters.main(["--check"], course) == 1
-    assert starters.main([], course) == 0
+    assert starter("--check", root=course) == 1
+    assert starter(root=course) == 0
     assert mine.read_bytes() == b"\xff\xfe\x00"
 
 
-def test_without_solutions_the_error_says_so(
-    course: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_without_solutions_the_error_says_so(course: Path) -> None:
     (course / "exercises" / "01_naive" / "solution.cu").unlink()
-    assert starters.main(["--check"], course) == 2
-    assert "exercises/01_naive/solution.cu" in capsys.readouterr().err
+    with pytest.raises(GraderFault, match=r"exercises/01_naive/solution\.cu"):
+        starter("--check", root=course)
 
 
 def test_an_emptied_starter_holds_no_work(course: Path) -> None:
-    starters.main([], course)
+    starter(root=course)
     mine = course / "starter" / "01_naive.cu"
     written = mine.read_text("utf-8")
     mine.write_text(" \n", "utf-8")
-    assert starters.main([], course) == 0
+    assert starter(root=course) == 0
     assert mine.read_text("utf-8") == written
 
 

@@ -121,6 +121,9 @@ def test_a_speed_at_a_step_between_two_quarters_is_measured_for_longer() -> None
     assert rule.ended(near, rule.budget_s) == "budget"
     assert rule.ended([ratio - 0.002 for ratio in near], 1.0) == "narrow"
     assert rule.ended([ratio + 0.002 for ratio in near], 1.0) == "narrow"
+    # From the step on a quarter more is earned: an interval that ends there holds both.
+    assert rule.ended([1.2995, 1.3] * 5, 1.0) == ""
+    assert rule.ended([1.3, 1.3005] * 5, 1.0) == "narrow"
 
 
 @pytest.mark.parametrize("step", THRESHOLDS.steps)
@@ -173,9 +176,14 @@ def test_a_gpu_in_time_slices_is_told_by_its_gaps_and_costs_little_time() -> Non
 
 
 def test_one_gap_costs_its_pair_and_nothing_else() -> None:
-    found = measured(FakeStopwatch(noise=noises.one_gap))
+    found = measured(FakeStopwatch(noise=noises.gaps_at(12)))
     assert (found.disturbance, found.set_aside, found.tries) == ("", 1, 1)
     assert found.speedup.half_width <= 0.005
+
+
+def test_a_second_gap_costs_the_try() -> None:
+    found = measured(FakeStopwatch(noise=noises.gaps_at(12, 16)))
+    assert (found.disturbance, found.set_aside, found.tries) == ("", 0, 2)
 
 
 @pytest.mark.parametrize("noise", [noises.drifting, noises.capped])

@@ -145,7 +145,7 @@ def test_nvcc_older_than_the_gpu_is_named_with_both(tmp_path: Path) -> None:
 
 
 def test_a_missing_nvcc_comes_with_the_way_to_get_it(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(toolchain, "find_nvcc", lambda environment: None)
+    monkeypatch.setattr(toolchain, "find_nvcc", lambda: None)
     with pytest.raises(GraderFault, match=r"nvcc not found.*not about your kernel\. Next: "):
         toolchain.nvcc()
 

@@ -60,12 +60,13 @@ def test_equal_gradings_compare_equal_whatever_time_they_took() -> None:
     assert (found.checks, found.different, found.open) == (6, (), ())
 
 
-def test_the_folder_of_the_files_is_no_difference() -> None:
+@pytest.mark.parametrize("folder", ["students/k12/submission", "my files"])
+def test_the_folder_of_the_files_is_no_difference(folder: str) -> None:
     then = composed(FakeDevice(wrong_at(ragged)))
     told = one_check(then, "any_shape")
     told["locations"] = [{"file": "starter/02_tiled.cu", "line": 28, "role": "read"}]
     told["message"] = "As[0][3] is wrong (starter/02_tiled.cu:28)."
-    now = json.loads(json.dumps(then).replace("starter/", "students/k12/submission/"))
+    now = json.loads(json.dumps(then).replace("starter/", f"{folder}/"))
     assert compare(then, now).different == ()
 
 
@@ -75,7 +76,11 @@ def test_the_folder_of_the_files_is_no_difference() -> None:
         ({"message": "another"}, 'message was "C['),
         ({"verdict": "race"}, 'verdict was "wrong_answer", is "race"'),
         ({"locations": [{"file": "f.cu", "line": 3, "role": "read"}]}, 'is "f.cu:3 read"'),
-        ({"status": "skipped", "reason": "safe"}, 'status was "fail", is "skipped"'),
+        ({"shape": [1, 2, 3]}, 'is "1x2x3"'),
+        ({"also": ["race"]}, 'also was nothing, is "race"'),
+        ({"hint": "another"}, 'is "another"'),
+        ({"command": "make test"}, 'is "make test"'),
+        ({"description": "It is right."}, 'is "It is right."'),
     ],
 )
 def test_what_differs_is_told(change: dict[str, Any], told: str) -> None:
@@ -83,6 +88,14 @@ def test_what_differs_is_told(change: dict[str, Any], told: str) -> None:
     one_check(now, "any_shape").update(change)
     different = compare(then, now).different
     assert any(one.startswith("02_tiled: any shape: ") and told in one for one in different)
+
+
+def test_another_status_is_told() -> None:
+    then, now = (composed(FakeDevice(wrong_at(ragged))) for _ in range(2))
+    one_check(now, "any_shape").update(status="skipped", reason="safe")
+    now["exercises"][0]["status"] = "pass"
+    different = compare(then, now).different
+    assert '02_tiled: any shape: status was "fail", is "skipped"' in different
 
 
 def timed(quarters: int | None, earned: int, status: str = "pass", reason: str = "") -> Any:
@@ -121,6 +134,7 @@ def test_an_error_of_the_grader_is_compared_with_nothing() -> None:
     then, now = composed(), composed()
     safe = one_check(now, "safe")
     lost = safe["earned"]
+    now["exercises"][0]["status"] = "grader_error"
     safe.update(status="grader_error", earned=0, message="memory is full")
     now["exercises"][0]["earned"] -= lost
     now["score"]["earned"] -= lost
@@ -192,6 +206,19 @@ def test_a_grading_that_comes_out_otherwise_is_status_1(
     assert "Not the same" in told
 
 
+def test_a_hand_out_with_the_files_in_starter_is_verified_as_it_is(
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+    result: Path,
+    submission: Path,
+) -> None:
+    clone = submission.with_name("clone")
+    clone.mkdir()
+    submission.rename(clone / "starter")
+    assert verify(monkeypatch, result, clone) == 0
+    assert "The same: 6 checks" in capsys.readouterr().out
+
+
 def test_another_compiler_is_noted(
     monkeypatch: pytest.MonkeyPatch,
     capsys: pytest.CaptureFixture[str],
@@ -247,6 +274,10 @@ def timing_of_another_kind(data: dict[str, Any], folder: Path) -> None:
     data["exercises"][0]["timing"] = []
 
 
+def another_status(data: dict[str, Any], folder: Path) -> None:
+    data["exercises"][0]["status"] = "fail"
+
+
 def too_many_quarters(data: dict[str, Any], folder: Path) -> None:
     data["exercises"][0]["timing"] = {"quarters": 5}
 
@@ -256,6 +287,7 @@ def too_many_quarters(data: dict[str, Any], folder: Path) -> None:
     [
         (no_exercise, "about no exercise.*Next: give the results.json"),
         (one_check_less, "02_tiled: the record's checks are not compiles, .*Next: give the"),
+        (another_status, "02_tiled: status 'fail', its checks say pass.*Next: "),
         (another_order, "02_tiled: the record's checks are not compiles, .*Next: give the"),
         (timing_of_another_kind, "timing is no object.*Next: "),
         (too_many_quarters, "02_tiled: timing.quarters is no count up to 4.*Next: "),

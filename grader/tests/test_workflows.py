@@ -368,11 +368,17 @@ FORGED: dict[str, tuple[Change, str]] = {
         "01_naive: status 'pass', its checks say fail",
     ),
     "a verdict that is none": (
-        lambda data: of(data, 0, "safe").update(status="fail", earned=0, verdict="x" * 99),
+        lambda data: (
+            of(data, 0, "safe").update(status="fail", earned=0, verdict="x" * 99),
+            data["exercises"][0].update(status="fail"),
+        ),
         "is no verdict",
     ),
     "a failure without a verdict": (
-        lambda data: of(data, 0, "safe").update(status="fail", earned=0),
+        lambda data: (
+            of(data, 0, "safe").update(status="fail", earned=0),
+            data["exercises"][0].update(status="fail"),
+        ),
         "01_naive: safe: fail with the verdict ''",
     ),
     "a reason that is none": (
@@ -558,4 +564,6 @@ def test_a_record_is_complete_only_if_every_exercise_passes(tmp_path: Path) -> N
     data = record(tmp_path)
     assert reading.parse(data).complete
     data["exercises"][3]["status"] = "not_started"
-    assert not reading.parse(data).complete
+    for check in data["exercises"][3]["checks"]:
+        check.update(status="skipped", reason="not_started", earned=0)
+    assert not reading.parse(added_up(data)).complete

@@ -4,12 +4,9 @@ from __future__ import annotations
 
 from typing import Protocol, runtime_checkable
 
-from grader.device import Build, Device
+from grader.device import LAUNCH_LIMIT_S, Build, Device
 from grader.problems.matmul import Shape
 from grader.timing.sample import Stopwatch
-
-# One launch may take this long; a kernel at a graded size takes milliseconds.
-LAUNCH_LIMIT_S = 10.0
 
 
 @runtime_checkable

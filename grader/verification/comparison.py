@@ -59,12 +59,23 @@ def _differences(before: Check, after: Check) -> Iterator[str]:
 
 def _told(check: Check) -> dict[str, str]:
     """What must come out the same. Speed is told in times, which never do."""
-    points = f"{check.earned} of {check.points}"
-    told = {"status": check.status, "verdict": check.verdict, "points": points}
+    told = {
+        "description": check.description,
+        "status": check.status,
+        "verdict": check.verdict,
+        "points": f"{check.earned} of {check.points}",
+    }
     if check.name == "fast":
         return told
-    message, place = _placeless(check.message), _places(check)
-    return told | {"reason": check.reason, "message": message, "place": place}
+    return told | {
+        "reason": check.reason,
+        "message": _placeless(check),
+        "hint": check.hint,
+        "shape": "x".join(map(str, check.shape)),
+        "place": _places(check),
+        "also": ", ".join(check.also),
+        "command": check.command,
+    }
 
 
 def _speed(before: Check, after: Check, then: int | None, now: int | None) -> Iterator[str]:
@@ -83,12 +94,20 @@ def _worth(quarters: int | None) -> str:
 
 def _places(check: Check) -> str:
     return ", ".join(
-        f"{_placeless(place.file)}:{place.line} {place.role}".strip() for place in check.places
+        f"{_name(place.file)}:{place.line} {place.role}".strip() for place in check.places
     )
 
 
-def _placeless(text: str) -> str:
+def _placeless(check: Check) -> str:
+    """The message. Only the places tell a folder whose name has blanks."""
+    text = check.message
+    for place in check.places:
+        text = text.replace(place.file, _name(place.file))
     return _FOLDER.sub("", text)
+
+
+def _name(file: str) -> str:
+    return file.rpartition("/")[2]
 
 
 def _quoted(text: str) -> str:

@@ -53,7 +53,8 @@ def _other_files(told: Record, entries: Sequence[Entry]) -> Iterator[str]:
         if then != now:
             yield (
                 f"{entry.path} is not the file that was graded (sha256 {_short(then)} then, "
-                f"{_short(now)} now). Next: give the folder as it was handed in"
+                f"{_short(now)} now). Next: give the folder as it was handed in; "
+                "of a class, class/students/KEY/submission"
             )
 
 

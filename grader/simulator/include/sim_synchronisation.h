@@ -3,7 +3,7 @@
 
 #include "type_traits"
 
-// Two barriers in two branches must stay two places.
+// Two barriers in two branches must stay two places, and so must two warp-level operations.
 #ifdef __clang__
 #define SIM_PLACE __attribute__((nomerge))
 #define SIM_CONVERGENT __attribute__((nomerge, convergent))  // two calls must not become one
@@ -14,13 +14,13 @@
 
 extern "C" {
 SIM_PLACE void __syncthreads();
-int __syncthreads_count(int predicate);
-int __syncthreads_and(int predicate);
-int __syncthreads_or(int predicate);
-void sim_sync_warp(unsigned int mask);
-unsigned long long sim_shuffle(unsigned int mask, unsigned long long value, int lane_or_delta,
-                               int width, int mode);
-unsigned int sim_ballot(unsigned int mask, int predicate);
+SIM_PLACE int __syncthreads_count(int predicate);
+SIM_PLACE int __syncthreads_and(int predicate);
+SIM_PLACE int __syncthreads_or(int predicate);
+SIM_PLACE void sim_sync_warp(unsigned int mask);
+SIM_PLACE unsigned long long sim_shuffle(unsigned int mask, unsigned long long value,
+                                         int lane_or_delta, int width, int mode);
+SIM_PLACE unsigned int sim_ballot(unsigned int mask, int predicate);
 SIM_CONVERGENT unsigned int __activemask();
 // Between two iterations of a loop that is not unrolled; grader/source/loops.py puts it there.
 void sim_next_iteration();

@@ -70,6 +70,8 @@ void forget_async_copies() {
     free_copies = nullptr;
 }
 
+uint64_t committed_batches(int thread) { return queues[thread].committed; }
+
 }  // namespace sim
 
 extern "C" {

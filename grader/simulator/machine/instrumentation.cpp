@@ -28,7 +28,7 @@ __attribute__((noinline)) void look_closely(const Access &access) {
     if (!may_happen) abort_launch();
     if (watched & watch_order) observe_order(access, place);
     if (watched & watch_counts) observe_counters(access, place);
-    if (watched & watch_stores) observe_stores(access, place);
+    if (watched & watch_sparse) observe_sparse(access, place);
 }
 
 // With observers on. `address` is aligned.
@@ -40,7 +40,7 @@ __attribute__((noinline)) void follow(uintptr_t address, size_t bytes, size_t al
     if (!locate_common(address, bytes, write, place)) return look_closely(access);
     if (watched & watch_order) observe_order(access, place);
     if (watched & watch_counts) observe_counters(access, place);
-    if (watched & watch_stores) observe_stores(access, place);
+    if (watched & watch_sparse) observe_sparse(access, place);
 }
 
 __attribute__((noinline)) void look_closely(uintptr_t address, size_t bytes, size_t alignment,

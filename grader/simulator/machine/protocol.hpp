@@ -5,7 +5,7 @@
 
 namespace sim {
 
-constexpr uint32_t protocol_version = 5;
+constexpr uint32_t protocol_version = 6;
 constexpr int max_operands = 8;
 constexpr int max_scalars = 8;
 // More than any kernel has that is written by hand; the parent runs none that has more.
@@ -13,6 +13,8 @@ constexpr int max_variables = 1024;
 constexpr int max_globals = 1024;
 // Of one block: a tile of 256 x 256, each element stored twice.
 constexpr int max_stored_pieces = 1 << 17;
+constexpr int max_loaded_pieces = 1 << 14;  // the first ones: examples are enough
+constexpr int piece_words = 4;
 constexpr int max_line_rows = 1 << 16;
 constexpr int max_counter_rows = 4096;
 
@@ -32,7 +34,7 @@ struct Request {
     uint32_t version, operand_count, scalar_count, poison;
     int32_t grid_x, grid_y, grid_z, block_x, block_y, block_z;
     uint32_t dynamic_shared;
-    uint32_t sparse;         // 1: no images travel, memory is zero until touched
+    uint32_t sparse;         // 1: no images travel, words get their value when they are read
     uint32_t watch;            // Watch flags: the observers that follow every access
     uint32_t line_row_count;   // that come after this struct, before the images
     int64_t only_block;      // -1: all blocks, else the linear index of the only one to run
@@ -45,7 +47,7 @@ struct Request {
     uint64_t ticket;  // drawn for this request: only what repeats it is an answer
 };
 
-enum Watch : uint32_t { watch_order = 1, watch_counts = 2, watch_stores = 4 };
+enum Watch : uint32_t { watch_order = 1, watch_counts = 2, watch_sparse = 4 };
 
 // What a kernel may do with an operand; without `writable` it is an input, `unset` ones are outputs
 // that hold nothing when the launch begins.
@@ -75,8 +77,10 @@ struct CounterRow {  // one kind of access on one source line
     uint32_t worst_offset[32];
 };
 
-struct StoredPiece {  // one store of a lane to an output: bytes from its start, how many, where
-    uint64_t offset, bytes, pc;
+struct Piece {  // one access of a lane: bytes from the operand's start, code, operand, bytes
+    uint64_t offset, pc;
+    uint32_t operand, bytes;
+    uint32_t words[piece_words];  // of a store: those it lies in, at the end of the launch
 };
 
 enum Status : uint32_t { finished, aborted, timed_out, crashed };
@@ -132,7 +136,8 @@ struct Response {
     uint32_t confined;  // whether system calls are forbidden here
     uint64_t barriers;
     uint64_t uncounted;  // accesses for which the counters had no room
-    uint64_t stored;     // pieces stored; those there was room for follow the counters
+    // Pieces of a sparse launch; those there was room for follow the counters.
+    uint64_t stored, loaded;
     uint64_t image_words[max_operands];
     uint64_t pc;       // where the processor was when the kernel was stopped, perhaps in our code
     uint64_t last_pc;  // the kernel's last access

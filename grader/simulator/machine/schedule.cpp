@@ -125,6 +125,10 @@ void hand_over(int warp, uint32_t arrived) {
     }
 }
 
+bool waits_with(const Thread &thread, uint32_t mask) {
+    return thread.state == State::at_warp && thread.mask == mask;
+}
+
 // A lane goes on when every lane of its mask that still runs waits with the same mask. The lanes of
 // `thread`'s warp that do so with it; 0 while it waits.
 uint32_t release_with(int thread) {
@@ -136,7 +140,7 @@ uint32_t release_with(int thread) {
         if (!(mask >> lane & 1u)) continue;
         const Thread &partner = threads[warp + lane];
         if (partner.state == State::done) continue;
-        if (partner.state != State::at_warp || partner.mask != mask) return 0;
+        if (!waits_with(partner, mask)) return 0;
         arrived |= 1u << lane;
     }
     hand_over(warp, arrived);
@@ -172,23 +176,36 @@ bool release_active() {
     return released;
 }
 
-void report_deadlock() {
-    int waiting = 0, stuck = -1, other = -1;
+// Barriers open when every thread that still runs is there: if nothing goes on, a lane waits for
+// others of its mask, which wait elsewhere, or its own mask leaves it out.
+int stuck_lane() {
+    int first = -1;
     for (int index = 0; index < thread_count; ++index) {
-        if (threads[index].state == State::at_barrier) {
-            ++waiting;
-            if (stuck < 0) stuck = index;
-        } else if (other < 0) {
-            other = index;
-        }
+        if (threads[index].state != State::at_warp) continue;
+        if (!(threads[index].mask >> index % warp_lanes & 1u)) return index;
+        if (first < 0) first = index;
     }
-    current = stuck >= 0 ? stuck : other;
-    RawFinding *finding = report(deadlock, threads[current].pc, 0);
+    return first;
+}
+
+void report_deadlock() {
+    current = stuck_lane();
+    const Thread &self = threads[current];
+    int warp = current / warp_lanes * warp_lanes, other = -1, missing = 0;
+    for (int index = warp; index < std::min(warp + warp_lanes, thread_count); ++index) {
+        bool named = self.mask >> (index - warp) & 1u;
+        if (!named || threads[index].state == State::done) continue;
+        if (waits_with(threads[index], self.mask)) continue;
+        if (other < 0) other = index;
+        ++missing;
+    }
+    bool at_barrier = other >= 0 && threads[other].state == State::at_barrier;
+    RawFinding *finding = report(deadlock, self.pc, at_barrier);
     if (!finding) return;
-    finding->offset = waiting;
-    finding->bytes = (uint32_t)(thread_count - waiting);
+    finding->offset = self.mask;
+    finding->bytes = (uint32_t)missing;
     if (other < 0) return;
-    finding->pc_other = threads[other].state == State::done ? 0 : threads[other].pc;
+    finding->pc_other = threads[other].pc;
     Position at = position_of(other);
     memcpy(finding->other, at.thread, sizeof at.thread);
 }
@@ -279,7 +296,7 @@ Status run_grid(const Request &request) {
     unwatched_shared_bytes = shared_too ? 0 : shared_end - shared_begin;
     begin_order_launch(watched & watch_order);
     begin_counters_launch(watched & watch_counts);
-    begin_stores_launch();
+    begin_sparse_launch();
     for (uint32_t index = 0; index < operand_count; ++index) {
         operand_pointers[index] = (void *)operands[index].begin;
     }

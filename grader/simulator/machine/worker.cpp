@@ -4,7 +4,7 @@
 
 #include "../observers/counters.hpp"
 #include "../observers/observers.hpp"
-#include "../observers/stores.hpp"
+#include "../observers/sparse.hpp"
 #include "fiber.hpp"
 #include "findings.hpp"
 #include "instrumentation.hpp"
@@ -21,6 +21,10 @@ constexpr int input = 0, results = 1;
 Request request;
 bool launching, confined;
 
+bool write_pieces(const Pieces &list) {
+    return write_fully(results, list.pieces, list.kept() * sizeof(Piece));
+}
+
 void respond(Status status, uintptr_t pc) {
     Response response{};
     response.version = protocol_version;
@@ -35,8 +39,10 @@ void respond(Status status, uintptr_t pc) {
     response.counter_row_count = status == finished ? counter_row_count : 0;
     response.barriers = barrier_count;
     response.uncounted = uncounted;
-    response.stored = status == finished ? stored_piece_count : 0;
-    uint64_t stored = std::min<uint64_t>(response.stored, max_stored_pieces);
+    bool sparse = status == finished && request.sparse;
+    if (sparse) end_sparse_launch();
+    response.stored = sparse ? stored.count : 0;
+    response.loaded = sparse ? loaded.count : 0;
     response.pc = pc;
     response.last_pc = last_pc;
     Position at = position();
@@ -49,7 +55,7 @@ void respond(Status status, uintptr_t pc) {
                 write_fully(results, findings, finding_count * sizeof(RawFinding)) &&
                 write_fully(results, output, output_bytes) &&
                 write_fully(results, counter_rows, response.counter_row_count * sizeof(CounterRow)) &&
-                write_fully(results, stored_pieces, stored * sizeof(StoredPiece));
+                (!sparse || (write_pieces(stored) && write_pieces(loaded)));
     for (uint32_t index = 0; sent && index < response.operand_count; ++index) {
         sent = write_fully(results, (void *)operands[index].image_begin,
                            response.image_words[index] * 4);

@@ -10,8 +10,10 @@ void report_alignment(Kind kind, const Access &access, const Place &place) {
     RawFinding *finding = report(kind, access.pc, place.index);
     if (!finding) return;
     finding->access = access.write ? (uint32_t)writes : 0u;
+    // Only a copy that fills its end with zeros takes less than its alignment is for.
+    if (access.bytes < access.alignment) finding->access |= asynchronous;
     finding->offset = place.offset;
-    finding->bytes = (uint32_t)access.bytes;
+    finding->bytes = (uint32_t)access.alignment;
     bool matrix = place.region == Region::operand || place.region == Region::guard;
     set_text(*finding, matrix ? "operand" : place.region == Region::shared ? "shared" : "");
 }

@@ -51,9 +51,9 @@ void count_iteration();  // the running thread's, of a loop that is not unrolled
 void count_block_barrier();
 void count_warp_sync(int first_thread, uint32_t lanes);
 void count_block_end();
-// stores.cpp: what a block stores to the outputs.
-void begin_stores_launch();
-void observe_stores(const Access &access, const Place &place);
+// sparse.cpp: the inputs of a sparse launch, and what its block loads and stores.
+void begin_sparse_launch();
+void observe_sparse(const Access &access, const Place &place);
 // barrier.cpp: a barrier about to open: did all threads come, and to the same one?
 void observe_barrier(int thread_count);
 

@@ -6,6 +6,7 @@
 // simulator happened to run first.
 #include <cstring>
 
+#include "../machine/async_copy.hpp"
 #include "../machine/fiber.hpp"
 #include "../machine/findings.hpp"
 #include "../machine/schedule.hpp"
@@ -22,9 +23,10 @@ namespace {
 constexpr int warp_lanes = 32;
 
 bool active;
-uint32_t block_run, launch_begin;  // numbers of block runs; they never repeat in one worker
-uint32_t epoch;
+// Numbers of block runs, and of what lies between two barriers; they never repeat in one worker.
+uint32_t block_run, launch_begin, epoch;
 uint32_t known[max_fibers][warp_lanes];  // [thread][lane]: the lane's clock that the thread knows
+uint32_t last_read[max_fibers];  // the epoch in which a thread last read shared memory
 
 // Storing the value that is already there harms nobody: such a write is judged after it happened.
 struct Doubt {
@@ -65,10 +67,11 @@ uint32_t place_number(const Place &place) {
 }
 
 void fill_race(RawFinding &finding, const Access &access, const Place &place, const Stamp &other,
-               bool other_wrote) {
-    finding.access = 0;
+               bool other_wrote, uint32_t extra = 0) {
+    finding.access = extra;
     if (access.write) finding.access |= writes;
     if (other_wrote) finding.access |= other_writes;
+    if (other_wrote && other.overwrites) finding.access |= overwriting;
     if (in_same_warp(other)) finding.access |= same_warp;
     finding.offset = place.offset;
     finding.bytes = (uint32_t)access.bytes;
@@ -79,26 +82,21 @@ void fill_race(RawFinding &finding, const Access &access, const Place &place, co
     block_of_run(other.block - launch_begin, finding.other_block);
 }
 
-__attribute__((noinline)) void report_race(const Access &access, const Place &place, const Stamp &other, bool other_wrote,
+__attribute__((noinline)) RawFinding *report_race(const Access &access, const Place &place, const Stamp &other, bool other_wrote,
                  uint32_t extra = 0) {
     Kind kind = place.region == Region::shared ? shared_race : global_race;
     RawFinding *finding = report(kind, access.pc, place_number(place));
-    if (!finding) return;
-    fill_race(*finding, access, place, other, other_wrote);
-    finding->access |= extra;
+    if (finding) fill_race(*finding, access, place, other, other_wrote, extra);
+    return finding;
 }
 
 // Two writes: a fault only if they store different values, which is known after this one.
 void doubt_write(const Access &access, uintptr_t address, uint32_t bytes, const Place &place,
                  const Stamp &other) {
     if (doubt_count == max_doubts) return;
-    Kind kind = place.region == Region::shared ? shared_race : global_race;
-    Doubt &doubt = doubts[doubt_count++];
-    doubt.address = address;
-    doubt.bytes = bytes;
+    Doubt &doubt = doubts[doubt_count++] = {address, bytes, 0, {}};
     memcpy(&doubt.before, (void *)address, bytes);
-    memset(&doubt.finding, 0, sizeof doubt.finding);
-    doubt.finding.kind = kind;
+    doubt.finding.kind = place.region == Region::shared ? shared_race : global_race;
     doubt.finding.pc = access.pc;
     doubt.finding.where = place_number(place);
     doubt.finding.count = 1;
@@ -131,7 +129,7 @@ void settle_doubts() {
 
 SIM_HOT Stamp stamp_now(const Access &access) {
     return {block_run, epoch, own_clock(), (uint32_t)access.pc, (uint16_t)current,
-            access.atomic != no_atomic};
+            access.atomic != no_atomic, false};
 }
 
 SIM_HOT bool by_current(const Stamp &stamp) { return in_same_block(stamp) && stamp.thread == current; }
@@ -180,32 +178,35 @@ SIM_HOT void observe_read(Word &word, const Stamp *update, const Access &access,
 void observe_write(const Entry &entry, const Stamp *update, const Access &access,
                    uintptr_t address, uint32_t bytes, const Place &place, bool shared) {
     Word &word = *entry.word;
-    if (access.atomic == updates && is_unset(word, update, shared)) {
-        check_unset(access, place, shared);
-    }
+    bool unset = is_unset(word, update, shared);
+    if (access.atomic == updates && unset) check_unset(access, place, shared);
+    // What its thread has read since the last barrier comes before it in the program, as far as
+    // there was something to read.
+    uint32_t order = shared && !unset && last_read[current] == epoch ? overwriting : 0u;
     if (races(word.read, access, shared)) {
-        report_race(access, place, word.read, false);
+        report_race(access, place, word.read, false, order);
     } else if (races(word.other_read, access, shared)) {
-        report_race(access, place, word.other_read, false);
+        report_race(access, place, word.other_read, false, order);
     } else if (races(word.write, access, shared)) {
         doubt_write(access, address, bytes, place, word.write);
     } else if (update && races(*update, access, shared)) {
         doubt_write(access, address, bytes, place, *update);
     }
-    if (access.atomic) {
-        word.marks |= has_more;
-        entry.more->update = stamp_now(access);
-    } else {
-        word.write = stamp_now(access);
-    }
+    if (access.atomic) word.marks |= has_more;
+    Stamp &stamp = access.atomic ? entry.more->update : word.write;
+    stamp = stamp_now(access);
+    stamp.overwrites = order != 0;
 }
 
 void observe_pending(const More &more, const Access &access, const Place &place) {
     if (!more.pending_pc || more.pending_block != block_run) return;
-    Stamp copy{block_run, epoch, 0, more.pending_pc, more.pending_thread, false};
+    Stamp copy{block_run, epoch, 0, more.pending_pc, more.pending_thread, false, false};
     // Of its own copies, which it does not wait for either, each thread reads the words first.
     bool early = more.pending_epoch == epoch && more.pending_thread != current;
-    report_race(access, place, copy, true, asynchronous | (early ? overwriting : 0u));
+    RawFinding *finding =
+        report_race(access, place, copy, true, asynchronous | (early ? overwriting : 0u));
+    bool committed = (uint16_t)committed_batches(more.pending_thread) != more.pending_batch;
+    if (finding && !early && !committed) set_text(*finding, "uncommitted");
 }
 
 // The bytes that an access touches of a word that is watched by bytes.
@@ -280,7 +281,7 @@ void begin_order_launch(bool watch) {
 
 void begin_order_block() {
     ++block_run;
-    epoch = 0;
+    ++epoch;
     if (!active) return;
     int lanes = (thread_count + warp_lanes - 1) / warp_lanes * warp_lanes;  // of all warps
     memset(known, 0, lanes * sizeof known[0]);
@@ -292,6 +293,7 @@ void observe_order(const Access &access, const Place &place) {
     const Table *table = table_of(place);
     if (!table) return;
     bool shared = place.region == Region::shared;
+    if (shared && !access.write) last_read[current] = epoch;
     if (access.bytes < 4) return observe_part(*table, access, place, shared);
     if (shared) {
         observe_words(*table, access, place, true);
@@ -306,10 +308,8 @@ void observe_async_start(const Access &access) {
         Entry entry = entry_of(access.address + done);
         if (!entry.word) return;
         entry.word->marks |= has_more;
-        entry.more->pending_pc = (uint32_t)access.pc;
-        entry.more->pending_block = block_run;
-        entry.more->pending_epoch = epoch;
-        entry.more->pending_thread = (uint16_t)current;
+        *entry.more = {entry.more->update, (uint32_t)access.pc, block_run, epoch,
+                       (uint16_t)current, (uint16_t)committed_batches(current)};
     }
 }
 

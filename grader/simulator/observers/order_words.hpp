@@ -9,11 +9,12 @@ namespace sim {
 
 struct Stamp {  // who touched a word, and when
     uint32_t block;  // number of the block's run; 0: nobody
-    uint32_t epoch;  // barriers of the block before it
+    uint32_t epoch;  // two of one block have the same one when no barrier lies between them
     uint32_t clock;  // the thread's own count of warp-level operations
     uint32_t pc;     // kernels are linked below 4 GiB
     uint16_t thread;
-    bool atomic;
+    bool atomic : 1;
+    bool overwrites : 1;  // a write of what the program's order lets others read before it
 };
 
 struct Word {                       // one line of the processor's cache
@@ -31,7 +32,7 @@ struct More {  // what few words have
     Stamp update;         // the last atomic write
     uint32_t pending_pc;  // an asynchronous copy to it is under way
     uint32_t pending_block, pending_epoch;
-    uint16_t pending_thread;
+    uint16_t pending_thread, pending_batch;  // the low bits of the batch's number
 };
 
 // What is known of the words of one piece of memory; reserved once, for all launches.

@@ -1,5 +1,5 @@
 // Stores with the row length M instead of N: right where M equals N.
-// EXPECT verdict=race kind=race line=marked devices=simulator
+// EXPECT verdict=race kind=two_writers line=marked devices=simulator
 // EXPECT verdict=out_of_bounds kind=guard_written line=- devices=gpu
 #include "launch.cuh"
 

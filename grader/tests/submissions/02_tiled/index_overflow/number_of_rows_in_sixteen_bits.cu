@@ -1,4 +1,4 @@
-// Compares rows with M in 16 bits, so that of 1,000,000 rows only the first 16,960 are there.
+// Compares rows with M in 16 bits, so that of 65,537 rows only the first is there.
 // EXPECT verdict=index_overflow kind=tile_missed line=- devices=simulator
 #include "launch.cuh"
 

@@ -1,5 +1,5 @@
 // Two blocks sum one half of K each for the same tile, and the later one wins.
-// EXPECT verdict=race kind=race line=marked devices=simulator
+// EXPECT verdict=race kind=two_writers line=marked devices=simulator
 #include "launch.cuh"
 
 constexpr int T = 16;

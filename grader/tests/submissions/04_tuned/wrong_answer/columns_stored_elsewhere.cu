@@ -1,5 +1,5 @@
 // A thread computes columns tx, tx + 16, ... and stores them as 4 * tx, 4 * tx + 1, ...
-// EXPECT verdict=wrong_answer kind=wrong_everywhere line=- devices=simulator,gpu
+// EXPECT verdict=wrong_answer kind=lines_moved line=- devices=simulator,gpu
 #include "launch.cuh"
 
 constexpr int BM = 32, BN = 64, BK = 16, TM = 2, TN = 4;

@@ -1,0 +1,105 @@
+"""Which of the paths in a submission are taken, and what is told of the others."""
+
+from __future__ import annotations
+
+import os
+import re
+import unicodedata
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path, PurePosixPath
+
+from grader.exercise import PROJECT
+from grader.report.words import visible
+
+STARTER = "starter"
+# As git tells an address from a path: a scheme or a host stands before the first slash.
+ADDRESS = re.compile(r"[^/\\]+:")
+_SHOWN = 5
+_DRIVE = re.compile(r"[A-Za-z]:")
+_CUDA = re.compile(r"\.cu(\.txt)?$", re.IGNORECASE)
+
+
+def choose(found: Sequence[str], names: Sequence[str]) -> dict[str, list[str]]:
+    """For each name where its file lies: least deep, then in starter/ before beside it.
+
+    The first of several that are equally good is taken.
+    """
+    chosen = {}
+    for name in names:
+        places = sorted(one for one in found if parts(one)[-1] == name and not _is_aside(one))
+        if places:
+            best = min(map(_rank, places))
+            chosen[name] = [one for one in places if _rank(one) == best]
+    return chosen
+
+
+def doubled(chosen: Mapping[str, Sequence[str]]) -> list[str]:
+    """A note for each name of which one of several files was taken."""
+    return [
+        f"{len(places)} files {name} are equally deep: {visible(places[0])} was taken"
+        for name, places in chosen.items()
+        if len(places) > 1
+    ]
+
+
+def others(found: Sequence[str], names: Sequence[str], taken: Iterable[str]) -> list[str]:
+    """What may be meant for a file that is not there; anything where none of ours is."""
+    lacking = tuple(name for name in names if name not in taken)
+    stems = tuple(Path(name).stem for name in lacking)
+
+    def may_be_meant(place: str) -> bool:
+        name = parts(place)[-1]
+        if name in names or name.startswith(".") or _is_aside(place):
+            return name in lacking
+        near = lacking == tuple(names) or name.lower().startswith(stems) or _CUDA.search(name)
+        return bool(near) and not _is_handed_out(place)
+
+    return sorted(filter(may_be_meant, found)) if lacking else []
+
+
+def shown(found: Sequence[str]) -> str:
+    """The first few of these names, on one line."""
+    more = f" and {len(found) - _SHOWN} more" if len(found) > _SHOWN else ""
+    return visible(", ".join(found[:_SHOWN])) + more
+
+
+def like(source: str, found: Iterable[str]) -> list[str]:
+    """Those of `found` that are called like `source`, but for capitals and an ending."""
+    stem = _folded(PurePosixPath(source).name).removesuffix(".zip")
+    if not stem:
+        return []
+    return sorted(one for one in found if f"{_folded(one)}.".startswith(f"{stem}."))
+
+
+def is_safe(place: str) -> bool:
+    """Whether a path of an archive leads to a place inside of it."""
+    found = parts(place)
+    return not found[0].startswith("/") and ".." not in found and not _DRIVE.match(place)
+
+
+def parts(place: str) -> tuple[str, ...]:
+    """Of a path as Unix or Windows writes it; (".",) of none."""
+    return PurePosixPath(place.replace("\\", "/")).parts or (".",)
+
+
+def _rank(place: str) -> tuple[int, bool]:
+    folders = parts(place)[:-1]
+    return sum(one != STARTER for one in folders), STARTER not in folders
+
+
+def _is_aside(place: str) -> bool:
+    """Whether it lies in a folder that systems and editors keep for themselves."""
+    return any(
+        one == "__MACOSX" or (one.startswith(".") and one != "..") for one in parts(place)[:-1]
+    )
+
+
+def _is_handed_out(place: str) -> bool:
+    """Whether students get a file of that place: of a whole hand-out those are not their own."""
+    names = parts(place.lstrip("/\\"))
+    ends = (Path(*names[first:]) for first in range(len(names)))
+    return any(os.path.isfile(root / end) for end in ends for root in (PROJECT, PROJECT / STARTER))
+
+
+def _folded(name: str) -> str:
+    return unicodedata.normalize("NFC", name).casefold()
