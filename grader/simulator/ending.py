@@ -48,7 +48,7 @@ _NOWHERE = (0, 0, 0)
 @dataclass(eq=False)  # not frozen: Python notes on an exception where it went by
 class NoAnswer(Exception):
     """`exit_status` is that of a process that ended by itself, negative for a signal; None of one
-    that we ended.
+    that we ended. `started`: it came as far as the kernel.
 
     `forged`: something came, but no answer to what was asked. `busy`: it used more processor time
     than it was given.
@@ -58,12 +58,15 @@ class NoAnswer(Exception):
     exit_status: int | None = None
     forged: bool = False
     busy: bool = False
+    started: bool = True
 
     @property
     def by_kernel(self) -> bool:
         """Whether the kernel did this, if it happens again."""
         if self.exit_status is None:
             return self.forged or self.busy
+        if not self.started:
+            return False
         if self.exit_status < 0:
             return -self.exit_status in _RAISED
         return self.exit_status not in _TOLD
@@ -90,6 +93,8 @@ def _machine_s(ending: NoAnswer) -> tuple[str, str]:
     if ending.exit_status is None:
         return f"gave no answer ({ending.why})", _REPORT
     told = _TOLD.get(ending.exit_status)
+    if told is None and not ending.started:
+        told = (f"did not start ({_name(ending.exit_status)})", _TOLD[3][1])
     name = _name(ending.exit_status)
     return told or (f"was ended from outside ({name})", f"{_AGAIN}see what ends processes here")
 

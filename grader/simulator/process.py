@@ -38,7 +38,7 @@ class Worker:
         self.program = program
         self._runner = runner
         self._process: subprocess.Popen[bytes] | None = None
-        self._greeted = False
+        self._greeted = self._ready = False
 
     def ask(
         self,
@@ -78,7 +78,12 @@ class Worker:
             _send(process, request.head(ticket))
             for image in request.images():
                 _send(process, image)
-            answer = _receive(process, deadline_s, ticket)
+            reader = _Reader(_open(process.stdout), deadline_s)
+            if not self._ready:
+                self._ready = reader.read(len(protocol.READY)) == protocol.READY
+                if not self._ready:
+                    raise OSError("another protocol")
+            answer = _receive(reader, ticket)
         except ValueError as error:
             self.close()
             raise NoAnswer(str(error), forged=True) from error
@@ -90,8 +95,9 @@ class Worker:
             with contextlib.suppress(subprocess.TimeoutExpired):
                 process.wait(LAST_WORDS_S)
             status = process.returncode
+            started = self._ready
             self.close()
-            raise NoAnswer(str(error) or "end of file", status) from error
+            raise NoAnswer(str(error) or "end of file", status, started=started) from error
         except BaseException:  # Ctrl-C: half an answer may be in the pipe
             self.close()
             raise
@@ -116,7 +122,7 @@ class Worker:
         if self._process is not None and self._process.poll() is None:
             return self._process
         self.close()
-        self._greeted = False
+        self._greeted = self._ready = False
         try:
             self._process = subprocess.Popen(
                 [*self._runner, str(self.program.path)],
@@ -160,9 +166,8 @@ def _open(pipe: IO[bytes] | None) -> IO[bytes]:
     return pipe
 
 
-def _receive(process: subprocess.Popen[bytes], deadline_s: float, ticket: int) -> Answer:
+def _receive(reader: _Reader, ticket: int) -> Answer:
     """Raises ValueError for what is no answer to the request with this ticket."""
-    reader = _Reader(_open(process.stdout), deadline_s)
     head = protocol.read_response(reader.read(protocol.RESPONSE_BYTES), ticket)
     findings = tuple(
         protocol.read_finding(reader.read(protocol.FINDING_BYTES))

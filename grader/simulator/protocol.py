@@ -13,7 +13,7 @@ import numpy.typing as npt
 from grader.device import Launch, Role, Words
 from grader.simulator.program import Program
 
-VERSION = 6
+VERSION = 7
 MAX_OPERANDS = 8
 MAX_SCALARS = 8
 MAX_VARIABLES = 1024
@@ -29,6 +29,8 @@ _FINDING = struct.Struct("<IIQQqIIII12i64s")
 _RESPONSE = struct.Struct(f"<8I4Q{MAX_OPERANDS}Q2Q6iQ")
 _COUNTER = struct.Struct("<6I9Q4I3i33I")
 _LINE = struct.Struct("<2Q")
+READY = struct.pack("<I", VERSION)  # a worker's first word
+HELLO_BYTES = _HELLO.size
 COUNTER_BYTES = _COUNTER.size
 RESPONSE_BYTES = _RESPONSE.size
 FINDING_BYTES = _FINDING.size

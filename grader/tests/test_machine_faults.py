@@ -27,13 +27,14 @@ from grader.checks.listener import Ledger
 from grader.checks.outcome import Status
 from grader.checks.plan import Plan
 from grader.course import Target
-from grader.device import Build, Launch, Run
+from grader.device import Build, Launch, LaunchConfig, Run
 from grader.exercise import CHECKS, PROJECT
 from grader.finding import GraderFault
 from grader.gpu import lock, nvcc
 from grader.grading import Grading
 from grader.problems.matmul import PINNED, Case, prepare
 from grader.simulator.device import SimulatorDevice
+from grader.simulator.protocol import HELLO_BYTES, READY, Block, Request
 from grader.tests import fake_workers, simulated
 from grader.tests.fake_device import (
     TARGET,
@@ -262,7 +263,14 @@ def test_nvcc_that_is_killed_is_not_the_kernels_fault(
 
 
 def launched(script: str, folder: Path, body: str = "", timeout_s: float = 10.0) -> Run:
-    """A launch of a right kernel in a worker that is started by `script` with the program as $0."""
+    """A launch of a right kernel in a worker that is started by `script` with the program as $0;
+    STARTED in it does what a worker does before its first launch."""
+    case = Case(simulated.SHAPE, "exact", 5, timeout_s=timeout_s)
+    config = LaunchConfig(16, 16, 16, 16)
+    asked = Request(Block((16, 16, 1)), prepare(EXERCISE, config, case, 0x7FA00001))
+    sent = HELLO_BYTES + len(asked.head(0)) + sum(image.nbytes for image in asked.images())
+    ready = "".join(f"\\{byte:03o}" for byte in READY)
+    script = script.replace("STARTED", f"head -c {sent} > /dev/null; printf '{ready}'")
     device = SimulatorDevice(
         simulated.TARGET,
         host_compiler("g++"),
@@ -271,7 +279,6 @@ def launched(script: str, folder: Path, body: str = "", timeout_s: float = 10.0)
     )
     built = device.build(EXERCISE, submission(PRELUDE + body + FINISH))
     assert built.config is not None
-    case = Case(simulated.SHAPE, "exact", 5, timeout_s=timeout_s)
     try:
         return device.launch(built, prepare(EXERCISE, built.config, case, 0x7FA00001))
     finally:
@@ -297,7 +304,7 @@ def test_a_worker_that_is_ended_once_costs_nothing(tmp_path: Path, name: str) ->
 
 def test_a_crash_is_the_kernels_only_if_nobody_else_ended_the_other_try(tmp_path: Path) -> None:
     crashed_then_ended = (
-        'if [ -e "FOLDER/was" ]; then kill -TERM $$; fi; : > "FOLDER/was"; kill -SEGV $$'
+        'STARTED; if [ -e "FOLDER/was" ]; then kill -TERM $$; fi; : > "FOLDER/was"; kill -SEGV $$'
     )
     with pytest.raises(GraderFault, match="SIGTERM"):
         launched(crashed_then_ended, tmp_path)
@@ -305,8 +312,15 @@ def test_a_crash_is_the_kernels_only_if_nobody_else_ended_the_other_try(tmp_path
     ended_then_crashed = crashed_then_ended.replace("TERM", "X").replace("SEGV", "TERM")
     with pytest.raises(GraderFault, match="SIGTERM"):
         launched(ended_then_crashed.replace("-X", "-SEGV"), tmp_path)
-    run = launched("kill -SEGV $$", tmp_path)
+    run = launched("STARTED; kill -SEGV $$", tmp_path)
     assert [finding.kind for finding in run.findings] == ["process_lost"]
+
+
+def test_a_worker_that_never_started_is_not_the_kernels_fault(tmp_path: Path) -> None:
+    for end in ("kill -SEGV $$", "exit 1", "printf other; kill -SEGV $$"):
+        with pytest.raises(GraderFault, match="did not start.*not about your kernel") as caught:
+            launched(end, tmp_path)
+        assert told(str(caught.value))
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="needs Linux")
@@ -323,9 +337,11 @@ def test_a_signal_of_another_process_is_not_taken_for_the_kernels(
 
 @pytest.mark.skipif(sys.platform != "linux", reason="other systems do not limit address space")
 def test_a_worker_without_memory_says_so(tmp_path: Path) -> None:
-    with pytest.raises(GraderFault, match=r"memory that it needs.*Next: free memory") as caught:
-        launched('ulimit -v 60000; exec "$0"', tmp_path)
-    assert told(str(caught.value))
+    # At the smaller limit the system cannot even load it.
+    for limit, what in ((900_000, "get the memory that it needs"), (30_000, "not start")):
+        with pytest.raises(GraderFault, match=f"{what}.*Next: free memory") as caught:
+            launched(f'ulimit -v {limit}; exec "$0"', tmp_path)
+        assert told(str(caught.value))
 
 
 # What the system allows

@@ -5,7 +5,7 @@
 
 namespace sim {
 
-constexpr uint32_t protocol_version = 6;
+constexpr uint32_t protocol_version = 7;
 constexpr int max_operands = 8;
 constexpr int max_scalars = 8;
 // More than any kernel has that is written by hand; the parent runs none that has more.
@@ -29,6 +29,9 @@ struct Hello {  // the parent's first words
     Variable variables[max_variables];     // shared arrays: offsets in the thread-local block
     Variable globals[max_globals];         // __device__ and __constant__ variables: addresses
 };
+
+// Before its first launch a worker answers with its version: from then on the kernel may be to blame
+// for how it ends.
 
 struct Request {
     uint32_t version, operand_count, scalar_count, poison;

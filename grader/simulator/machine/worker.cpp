@@ -116,6 +116,8 @@ int main() {
             reserve_order();
             reserve_occurrences();
             confined = enter_sandbox();
+            uint32_t ready = protocol_version;
+            if (!write_fully(results, &ready, sizeof ready)) return broken_pipe;
             first = false;
         }
         if (!read_lines() || (!request.sparse && !read_images())) return misunderstood;
