@@ -32,7 +32,7 @@ class: ## grade a whole class, go on where it stopped: ROSTER=roster.csv SUBMISS
 	@$(call need,SUBMISSIONS,Name the folder of submissions: make class ROSTER=roster.csv SUBMISSIONS=dir)
 	@$(MAKE) --silent .venv/base.stamp
 	@"$(PY)" -m grader class "$$ROSTER" "$$SUBMISSIONS" --check \
-		--output "$${OUTPUT:-class}" $(PLACE) $${PROFILE:+--profile "$$PROFILE"}
+		--output "$${OUTPUT:-class}" $(PLACE) $${JOBS:+--jobs "$$JOBS"} $${PROFILE:+--profile "$$PROFILE"}
 	@$(MAKE) --silent .venv/gpu.stamp .venv/class.stamp
 	@"$(PY)" -m grader class "$$ROSTER" "$$SUBMISSIONS" \
 		--output "$${OUTPUT:-class}" $(PLACE) $${JOBS:+--jobs "$$JOBS"} $${PROFILE:+--profile "$$PROFILE"}

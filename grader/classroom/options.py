@@ -11,6 +11,12 @@ _OUTPUT = Path("class")
 _ROSTER = "one line a student; the columns: grader/classroom/README.md"
 
 
+def _jobs(text: str) -> int:
+    if not (text.isascii() and text.isdecimal() and int(text)):
+        raise argparse.ArgumentTypeError("how many gradings at once is a number from 1 on")
+    return int(text)
+
+
 def add_parsers(add: Callable[..., argparse.ArgumentParser], seed: Callable[[str], int]) -> None:
     """The options of the verbs; `add` is add_parser of the command line's verbs."""
     one = add("class", help="grade a whole class; run it again to go on where it stopped")
@@ -22,7 +28,7 @@ def add_parsers(add: Callable[..., argparse.ArgumentParser], seed: Callable[[str
     one.add_argument("--seed", type=seed, metavar="N", help="default: drawn once, then kept")
     one.add_argument(
         "--jobs",
-        type=int,
+        type=_jobs,
         metavar="N",
         help="gradings at once; default: cores / 2, or the profile's",
     )

@@ -188,6 +188,16 @@ def test_a_name_is_the_same_with_its_accents_apart_and_marks_are_letters(tmp_pat
             assert take(source, submissions, NAMES, out).files == ("01_naive.cu",)
 
 
+@pytest.mark.parametrize("jobs", ["0", "-1", "two"])
+def test_how_many_at_once_is_a_number_from_1_on(
+    jobs: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with pytest.raises(SystemExit) as ended:
+        cli.main(["class", "roster.csv", "in", "--jobs", jobs])
+    assert ended.value.code == 2
+    assert "a number from 1 on" in capsys.readouterr().err
+
+
 def test_a_pseudonym_is_given_or_always_the_same(tmp_path: Path) -> None:
     text = "student,pseudonym\nada,Zebra\nbob,\n"
     first, second = read_roster(tmp_path, text), read_roster(tmp_path, text)
