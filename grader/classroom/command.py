@@ -21,7 +21,6 @@ from grader.classroom import (
     history,
     intake,
     job,
-    places,
     policy,
     progress,
     roster,
@@ -34,6 +33,7 @@ from grader.cli import ERROR, OK
 from grader.driver import find_driver
 from grader.exercise import PROJECT
 from grader.finding import GraderFault
+from grader.handout.protection import shown
 from grader.messages.wording import counted
 from grader.report.words import visible
 
@@ -107,7 +107,7 @@ def _refuse_another(known: Class, submissions: Path) -> None:
     if others := intake.of_another_class(known.folder, submissions):
         raise GraderFault(
             f"{known.folder} holds the class of {known.submissions}: what was taken there for "
-            f"{places.shown(others)} is not the same in {submissions}. "
+            f"{shown(others)} is not the same in {submissions}. "
             f"Next: for another class OUTPUT=new folder; for this one SUBMISSIONS="
             f"{known.submissions}, or a copy of it"
         )
@@ -195,7 +195,7 @@ def _tell(one: Class, rows: Sequence[gradebook.Row], leads: int) -> None:
         told = f"Fetched after the deadline, and nobody knows when they were pushed: {late}"
         print(f"{told}. Next: give the roster's column received", file=sys.stderr)
     if any(row.status == snapshot.MISSING for row in rows) and (left := intake.unclaimed(one)):
-        print(f"In {one.submissions} and of nobody in the roster: {places.shown(left)}")
+        print(f"In {one.submissions} and of nobody in the roster: {shown(left)}")
     if len(one.strangers) > len(rows):
         told = f"{one.folder} holds gradings of {len(one.strangers)} who are not in the roster"
         print(f"{told}. Next: if it is another class's, OUTPUT=new folder", file=sys.stderr)

@@ -14,7 +14,6 @@ from grader.report.words import visible
 STARTER = "starter"
 # As git tells an address from a path: a scheme or a host stands before the first slash.
 ADDRESS = re.compile(r"[^/\\]+:")
-_SHOWN = 5
 _DRIVE = re.compile(r"[A-Za-z]:")
 _CUDA = re.compile(r"\.cu(\.txt)?$", re.IGNORECASE)
 
@@ -55,12 +54,6 @@ def others(found: Sequence[str], names: Sequence[str], taken: Iterable[str]) -> 
         return bool(near) and not _is_handed_out(place)
 
     return sorted(filter(may_be_meant, found)) if lacking else []
-
-
-def shown(found: Sequence[str]) -> str:
-    """The first few of these names, on one line."""
-    more = f" and {len(found) - _SHOWN} more" if len(found) > _SHOWN else ""
-    return visible(", ".join(found[:_SHOWN])) + more
 
 
 def like(source: str, found: Iterable[str]) -> list[str]:

@@ -22,7 +22,7 @@ from grader.classroom.places import ADDRESS, STARTER
 from grader.exercise import PROJECT, load_all
 from grader.finding import GraderFault
 from grader.git import GitError, git
-from grader.handout.protection import changed_outside
+from grader.handout.protection import changed_outside, shown
 from grader.handout.protection import note as changes
 from grader.submission import LIMIT_BYTES
 
@@ -94,7 +94,7 @@ def _absent(submissions: Path, source: str) -> Snapshot:
         return Snapshot(MISSING, f"{source} is not in {submissions}")
     return Snapshot(
         MISNAMED,
-        f"{source} is no folder or zip in {submissions}; called like it: {places.shown(alike)}. "
+        f"{source} is no folder or zip in {submissions}; called like it: {shown(alike)}. "
         "Name the right one in the roster's column source, as a folder or zip",
     )
 
@@ -206,7 +206,7 @@ def _commit(repository: Path) -> str:
         told = git("ls-remote", "--heads", "origin", folder=repository, strange=True)
     heads = [line.partition("\t")[2] for line in told.decode(errors="replace").splitlines()]
     if len(heads) > 1:
-        short = places.shown([head.removeprefix("refs/heads/") for head in heads])
+        short = shown([head.removeprefix("refs/heads/") for head in heads])
         raise GraderFault(f"its default branch was never pushed; there are {short}")
     for head in heads:
         fetch = ("fetch", "--quiet", "--depth", "1", "--filter=blob:none", "origin", head)
@@ -236,7 +236,7 @@ def _written(
         (output / name).write_bytes(content)
     told = [*notes]
     if others := places.others(found, names, contents):
-        told.append(f"there, but not taken: {places.shown(others)}")
+        told.append(f"there, but not taken: {shown(others)}")
     if not contents:
         told.insert(0, f"none of {', '.join(names)} is there")
     status = OK if contents else MISNAMED if others else MISSING

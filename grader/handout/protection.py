@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 
 from grader.finding import GraderFault
@@ -11,7 +12,7 @@ from grader.report.words import visible
 _SHOWN = 5
 
 
-def shown(names: tuple[str, ...]) -> str:
+def shown(names: Sequence[str]) -> str:
     """A few of the names, and how many more there are, in one line whatever is in them."""
     named = ", ".join(" ".join(visible(name).split()) for name in names[:_SHOWN])
     return named + (f" and {len(names) - _SHOWN} more" if len(names) > _SHOWN else "")

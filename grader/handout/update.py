@@ -82,7 +82,7 @@ def restore(folder: Path) -> tuple[str, ...]:
         (folder / name).write_bytes(content)
     if lost:
         raise GraderFault(
-            f"Not in this repository's history: {shown(tuple(lost))}. "
+            f"Not in this repository's history: {shown(lost)}. "
             "Next: make update FROM=<the address of the hand-out>"
         )
     return tuple(found)
