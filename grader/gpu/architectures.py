@@ -23,6 +23,8 @@ USUAL = ("sm_75", "sm_80", "sm_90", "sm_100")
 # Four architectures of a large kernel take 3 s; a file that needs longer has other troubles.
 LIMIT_S = 30.0
 _FLAGS = ("-std=c++17", "--expt-relaxed-constexpr", "-Xptxas", "-v")
+# Without it nvcc names its own files with their folder, and stumbles over a comma in that.
+_KEEP = ("--keep", "--keep-dir", ".")
 # nvcc before this release compiles for one architecture after the other.
 _THREADS_SINCE = (11, 2)
 _SURVEY = "survey.json"
@@ -136,7 +138,7 @@ class _Job:
         return Compilation(name, problem=str(problem), line=line)
 
     def _command(self, options: Sequence[str]) -> tuple[str, ...]:
-        command = (*_NICE, str(self.compiler.path), "-fatbin", *_FLAGS, "-I", str(nvcc.INCLUDE))
+        command = (*_NICE, str(self.compiler.path), "-fatbin", *_FLAGS, *nvcc.FIND_HEADERS, *_KEEP)
         return (*command, *options, "-o", "kernel.fatbin", self.source.name)
 
     def _run(self, options: Sequence[str]) -> tuple[str, int]:

@@ -9,6 +9,7 @@ import functools
 import hashlib
 import math
 import os
+import shutil
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -26,6 +27,7 @@ from grader.toolchain import Nvcc
 from grader.verdict import Verdict
 
 INCLUDE = PROJECT / "grader" / "include"
+FIND_HEADERS = ("-I", ".")  # in the folder of the text
 CACHE = PROJECT / ".cache" / "gpu"
 
 _FLAGS = (
@@ -120,13 +122,13 @@ def _compile(
     source = write_source(submission, folder)
     # Names without a folder: `__BASE_FILE__` tells a kernel the name that nvcc was given.
     command = [
-        *(str(compiler.path), f"-arch={architecture}", *_FLAGS, "-I", str(INCLUDE)),
+        *(str(compiler.path), f"-arch={architecture}", *_FLAGS, *FIND_HEADERS),
         *("-MD", "-MF", "kernel.d", "--keep", "--keep-dir", ".", "-o", "kernel.cubin", source.name),
     ]
     told = f"nvcc {compiler.version[0]}.{compiler.version[1]}"
     _look_at_pragmas(submission, compiler, architecture, source, told, limit_s)
     output, status = run(command, folder, told, limit_s)
-    if stray := opened.foreign(folder / "kernel.d", compiler, (INCLUDE,)):
+    if stray := opened.foreign(folder / "kernel.d", compiler):
         raise KernelFault((stray,))
     (folder / "kernel.log").write_text(output)
     kept = folder / "kernel.ptx"
@@ -162,7 +164,7 @@ def _look_at_pragmas(
         return
     output = source.with_suffix(".ii")
     command = [
-        *(str(compiler.path), f"-arch={architecture}", "-std=c++17", "-E", "-I", str(INCLUDE)),
+        *(str(compiler.path), f"-arch={architecture}", "-std=c++17", "-E", *FIND_HEADERS),
         *(expanded.PRAGMAS_STAY, "-o", output.name, source.name),
     ]
     _, status = run(command, source.parent, told, limit_s)
@@ -176,7 +178,9 @@ def _look_at_pragmas(
 
 def write_source(submission: Submission, folder: Path) -> Path:
     """The text that was read, not the file, which may have changed; #line names it as messages
-    do."""
+    do. The grader's headers come with it: nvcc takes paths apart at commas and quotes."""
+    for header in INCLUDE.glob("*.cuh"):
+        shutil.copyfile(header, folder / header.name)
     source = folder / "kernel.cu"
     name = submission.name.replace("\\", "\\\\").replace('"', '\\"')
     source.write_text(f'#line 1 "{name}"\n{submission.text}', encoding="utf-8", newline="")

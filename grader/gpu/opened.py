@@ -24,15 +24,15 @@ _FLAG = re.compile(r'"?(?:-I|-isystem"? *"?)(?P<folder>/[^"\n]+?)"?(?=\s|$)')
 _SEARCHED = re.compile(r"search starts here:\n(?P<folders>.*?)^End of search list", re.M | re.S)
 
 
-def foreign(listing: Path, compiler: Nvcc, own: tuple[Path, ...]) -> Finding | None:
+def foreign(listing: Path, compiler: Nvcc) -> Finding | None:
     """The finding for the first file of nvcc's list of dependencies that is nobody's header.
 
-    `own` are folders and files of the grader's, beside the folder that `listing` lies in.
+    The grader's own lie in the folder of `listing`.
     """
     if not listing.is_file():
         return None
     folder = listing.parent.resolve()
-    places = (*own, folder, *system_folders(compiler))
+    places = (folder, *system_folders(compiler))
     for name in files_opened(listing):
         path = folder / name
         # By its name, too: a checkout may be made of links to files elsewhere.

@@ -73,6 +73,19 @@ def _wrong_signature(finding: Finding) -> str:
     )
 
 
+def _not_positive(finding: Finding) -> str:
+    what, value = finding.facts["what"], finding.facts["value"]
+    if value == 0:  # also what a field gets that is left out
+        return (
+            f"LAUNCH_CONFIG sets {what} to 0, or does not name it; it must be at least 1. "
+            "Which number belongs there?"
+        )
+    return (
+        f"LAUNCH_CONFIG sets {what} to {value}; it must be at least 1. "
+        "Which expression gives that number?"
+    )
+
+
 TEXTS: Mapping[str, Template] = {
     "compile_error": _compile_error,
     "host_swap": (
@@ -150,10 +163,7 @@ TEXTS: Mapping[str, Template] = {
         "Does it end with a line as in the starter file?"
     ),
     "wrong_signature": _wrong_signature,
-    "not_positive": (
-        "LAUNCH_CONFIG sets {what} to {value}; it must be at least 1. "
-        "Which expression gives that number?"
-    ),
+    "not_positive": _not_positive,
     "tile_too_large": (
         "LAUNCH_CONFIG sets {what} to {value}, the grader tries tiles of up to {limit}. How many "
         "elements does one block compute, and how deep is one step along K?"

@@ -4,6 +4,7 @@ with a script in the place of nvcc.
 
 from __future__ import annotations
 
+import shutil
 import threading
 from pathlib import Path
 
@@ -173,6 +174,23 @@ def test_a_compiler_that_never_ends_is_ended(tmp_path: Path) -> None:
     with pytest.raises(KernelFault) as raised:
         nvcc.compile_submission(TILED, compiler, "sm_90", tmp_path / "cache", limit_s=0.3)
     assert "0.3 s" in raised.value.findings[0].facts["message"]
+
+
+@needs_nvcc
+def test_the_course_may_lie_in_a_folder_with_a_comma_and_a_quote(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    course = tmp_path / "Smith, Jane's (ä)"
+    shutil.copytree(nvcc.INCLUDE, course / "include")
+    monkeypatch.setattr(nvcc, "INCLUDE", course / "include")
+    compiler = toolchain.find_nvcc()
+    assert compiler is not None
+    compiled = nvcc.compile_submission(TILED, compiler, "sm_90", course / "cache")
+    assert (compiled.folder / "kernel.cubin").is_file()
+    found = architectures.survey(
+        EXERCISE.kernel, TILED, compiler, ("sm_80", "sm_90"), course / "cache"
+    )
+    assert [one.problem for one in found.compilations] == ["", ""]
 
 
 def test_an_nvcc_older_than_the_gpu_is_named(tmp_path: Path) -> None:

@@ -75,6 +75,7 @@ def test_the_same_text_gives_the_same_mutants() -> None:
         ("initial value", "float sum = 0.0f; -> float sum = 1.0f;"),
         ("assignment", "sum += As[threadIdx -> sum = As[threadIdx"),
         ("barrier dropped", "__syncthreads(); -> nothing"),
+        ("barrier of a warp", "__syncthreads(); -> __syncwarp();"),
         ("barrier moved", "__syncthreads(); -> after `sum += As[threadIdx.y]`"),
     ],
 )

@@ -19,6 +19,7 @@ OPERATORS: Mapping[str, Operator] = MappingProxyType(
         "barrier dropped": statements.barrier_dropped,
         "barrier moved": statements.barrier_moved,
         "barrier guarded": statements.barrier_guarded,
+        "barrier of a warp": statements.barrier_of_a_warp,
         "comparison": expressions.comparison,
         "rounding": expressions.rounding,
         "guard": statements.guard,

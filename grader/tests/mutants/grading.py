@@ -19,6 +19,7 @@ from grader.submission import Submission
 from grader.tests.mutants.equivalence import Original, compare
 from grader.tests.mutants.harmless import harmless
 from grader.tests.mutants.mutant import Mutant
+from grader.verdict import Verdict
 from tests import test_checks
 
 # `fast` needs a GPU. The others in the order of a grading; `safe` begins with the smallest shapes.
@@ -32,8 +33,8 @@ LAUNCH_LIMIT_S = 2.0
 @dataclass(frozen=True)
 class Grade:
     """What became of a mutant: "caught" (by which check, with which verdict and kind), "missed",
-    "same_program", "equivalent", "harmless" (`kind` says why), or "grader_error" (`kind` says what
-    happened)."""
+    "same_program", "equivalent", "harmless" (`kind` says why), "not_compiled" or "grader_error"
+    (`kind` says what happened)."""
 
     mutant: Mutant
     fate: str
@@ -88,7 +89,9 @@ def _first_failure(subject: Subject) -> Grade | None:
             getattr(test_checks, f"test_{check}")(subject)
         except KernelFault as fault:
             first = fault.findings[0]
-            return Grade(_NOBODY, "caught", check, first.verdict.value, first.kind)
+            # A text that is no program tests the compiler, not the checks.
+            fate = "not_compiled" if first.verdict is Verdict.COMPILE_ERROR else "caught"
+            return Grade(_NOBODY, fate, check, first.verdict.value, first.kind)
         passed = Outcome(subject.exercise.name, "simulator", check, "", Status.PASS)
         subject.outcomes[check] = passed
     return None

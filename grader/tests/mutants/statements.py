@@ -21,6 +21,12 @@ def barrier_dropped(source: Source) -> Iterator[Change]:
         yield Change((Edit(start, end, ""),), source.excerpt(start, end), "nothing")
 
 
+def barrier_of_a_warp(source: Source) -> Iterator[Change]:
+    """A barrier waits for the threads of a warp only."""
+    for start, _ in _barriers(source):
+        yield replace(start, "__syncwarp")
+
+
 def barrier_moved(source: Source) -> Iterator[Change]:
     """A barrier one statement earlier or later, or behind the loop or branch that it ends."""
     for function in source.functions:

@@ -10,8 +10,9 @@ from grader.verdict import Verdict
 
 # A larger share of mutants without a fault would mean that the operators change nothing.
 MOST_EQUIVALENT = 0.05
-# A text of which the compiler makes the same program is none.
-FATES = ("caught", "same_program", "equivalent", "harmless", "missed", "grader_error")
+# A text of which the compiler makes the same program, or none, is no mutant.
+NO_MUTANTS = ("same_program", "not_compiled")
+FATES = ("caught", *NO_MUTANTS, "equivalent", "harmless", "missed", "grader_error")
 
 
 def lines(grades: Sequence[Grade], whole: bool = True) -> Iterator[str]:
@@ -28,7 +29,7 @@ def lines(grades: Sequence[Grade], whole: bool = True) -> Iterator[str]:
     yield conclusion(grades, whole)
 
 
-_TITLES = ("texts", "caught", "same code", "equivalent", "harmless", "missed", "error")
+_TITLES = ("texts", "caught", "same code", "no code", "equivalent", "harmless", "missed", "error")
 
 
 def _groups(grades: Sequence[Grade]) -> dict[tuple[str, str], list[Grade]]:
@@ -62,7 +63,7 @@ def problems(grades: Sequence[Grade], whole: bool = True) -> Iterator[str]:
     for fate in ("missed", "grader_error"):
         if fates[fate]:
             yield f"{fates[fate]} of {len(grades)} mutants: {fate.replace('_', ' ')}"
-    mutants = len(grades) - fates["same_program"]
+    mutants = len(grades) - sum(fates[fate] for fate in NO_MUTANTS)
     if whole and fates["equivalent"] > MOST_EQUIVALENT * mutants:
         limit = f"at most {MOST_EQUIVALENT:.0%} may be"
         yield f"{fates['equivalent']} of {mutants} mutants are equivalent, {limit}"
