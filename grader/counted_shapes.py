@@ -17,12 +17,14 @@ from grader.problems.matmul import Shape
 
 # Enough tiles in each direction for every path through the kernel's loops, and still quick.
 _LEAST_SIZE = 64
+# Of a drawn K: three steps of the deepest usual ones, so that what is done in each shows.
+_LEAST_DEPTH = 96
 # A drawn dimension has up to this many tiles more than the least.
 _MORE_TILES = 8
 _MOST_RAGGED_TILES = 3  # whole ones, in each direction
 # Multiply-adds of whole tiles: a quarter of a second in the simulator. Where the tiles themselves
 # are as large as that, twice as many are allowed, or one tile more at the edges.
-_MOST_WORK, _ALIGNED_GROWTH, _RAGGED_GROWTH = 1_200_000, 2.25, 1.5
+_MOST_WORK, _ALIGNED_GROWTH, _RAGGED_GROWTH = 1_200_000, 2.0, 1.5
 # Fewer choices than this are worse than two equal dimensions.
 _LEAST_CHOICES = 8
 # Steps along K of a file that does not name tile_k: most are as deep or half as deep. K is then
@@ -47,10 +49,11 @@ def is_aligned(config: LaunchConfig, shape: Shape) -> bool:
 
 def drawn_aligned(seed: int, exercise: Exercise, config: LaunchConfig) -> Shape:
     """Whole tiles and whole sectors, their numbers drawn; it depends on these three alone."""
-    steps = [_step(tile) for tile in _tiles(config)]
+    least_sizes = (_LEAST_SIZE, _LEAST_SIZE, _LEAST_DEPTH)
     axes = []
-    for step in steps:
-        least = -(-_LEAST_SIZE // step)
+    for tile, size in zip(_tiles(config), least_sizes, strict=True):
+        step = _step(tile)
+        least = -(-size // step)
         axes.append([step * count for count in range(least, least + _MORE_TILES + 1)])
     shapes = _affordable(
         (Shape(*sizes) for sizes in itertools.product(*axes)),

@@ -29,14 +29,20 @@ def judge_counters(build: Build, shape: Shape, counters: Counters) -> tuple[Find
     traffic = [*_small_tiles(exercise, config), *_traffic(exercise, config, shape, counters)]
     # How well loads fill their sectors says something only where they are the loads of a tile.
     sectors = [] if traffic else _sectors(exercise, config, shape, counters)
-    found = [*_uncounted(counters), *traffic, *sectors, *_shared(exercise, shape, counters)]
+    found = [
+        *_uncounted(counters),
+        *traffic,
+        *_output(exercise, config, shape, counters),
+        *sectors,
+        *_shared(exercise, shape, counters),
+    ]
     return tuple(_placed(finding, build, counters, shape) for finding in found)
 
 
 def judge_traffic(build: Build, shape: Shape, counters: Counters) -> tuple[Finding, ...]:
-    """What also holds at shapes that are no multiple of anything: the words loaded."""
-    traffic = _traffic(build.exercise, build.launch_config, shape, counters)
-    found = [*_uncounted(counters), *traffic]
+    """What also holds at shapes that are no multiple of anything: the number of words."""
+    about = (build.exercise, build.launch_config, shape, counters)
+    found = [*_uncounted(counters), *_traffic(*about), *_output(*about)]
     return tuple(_placed(finding, build, counters, shape) for finding in found)
 
 
@@ -50,10 +56,7 @@ def _traffic(
     """
     if "max_word_ratio" not in exercise.limits:
         return
-    rows, cols, depth = (
-        -(-size // tile) * tile
-        for size, tile in zip(shape, (config.tile_m, config.tile_n, config.tile_k), strict=True)
-    )
+    rows, cols, depth = _in_whole_tiles(config, shape)
     per_operand = (
         ("A", rows * depth * (cols // config.tile_n)),
         ("B", depth * cols * (rows // config.tile_m)),
@@ -67,6 +70,30 @@ def _traffic(
             facts |= {"tile_k": config.tile_k}
             kind = _kind_of_traffic(words * depth / allowed, depth, config.tile_k)
             yield Finding(Verdict.TOO_MUCH_TRAFFIC, kind, facts)
+
+
+def _in_whole_tiles(config: LaunchConfig, shape: Shape) -> tuple[int, int, int]:
+    tiles = (config.tile_m, config.tile_n, config.tile_k)
+    m, n, k = (-(-size // tile) * tile for size, tile in zip(shape, tiles, strict=True))
+    return m, n, k
+
+
+def _output(
+    exercise: Exercise, config: LaunchConfig, shape: Shape, counters: Counters
+) -> Iterator[Finding]:
+    """Words of C that are stored or loaded against its elements: a sum that lives in C is both in
+    each step. Clearing C first, or computing elements of whole tiles twice, is none of that."""
+    rows, cols, _ = _in_whole_tiles(config, shape)
+    words = {
+        access: total(_accesses(counters, "global", access, "C"), "words")
+        for access in ("store", "load")
+    }
+    access = max(words, key=lambda access: words[access])
+    ratio = words[access] / (rows * cols)
+    if ratio > exercise.limits.get("max_output_ratio", math.inf):
+        facts = {"name": "C", "access": access, "words": words[access], "ratio": ratio}
+        facts |= {"stored": words["store"], "loaded": words["load"], "elements": rows * cols}
+        yield Finding(Verdict.TOO_MUCH_TRAFFIC, "output_traffic", facts)
 
 
 def _variables(shape: Shape, tiles: int, counters: Counters) -> Iterator[Finding]:
@@ -142,17 +169,24 @@ def _sectors(
         scattered = sectors > total(lines, "ideal_sectors") + allowed
         kind = "uncoalesced" if scattered else "few_lanes"
         worst = _worst(kind, lines)
-        row = _row_of_tile(exercise, config, name) if tiled else None
-        if kind == "uncoalesced" and row and _walks_along(worst, row[1]):
+        facts = {"name": name, "access": access, **_request_facts(counters, worst)}
+        size, words = _row_of_tile(exercise, config, name) if tiled else _row_of_block(config)
+        # In a narrow block, lanes down a column touch as many sectors as lanes along rows.
+        along = tiled or facts["words_apart"] == 1
+        if kind == "uncoalesced" and along and _walks_along(worst, words):
             kind = "ragged_rows"
-        facts = {"name": name, "access": access, "ratio": worst.sectors / _needed_sectors(worst)}
-        facts |= {"sectors_per_request": worst.sectors / worst.requests}
-        facts |= {"ideal": worst.ideal_sectors / worst.requests}
-        facts |= {"words_per_request": worst.words / worst.requests}
-        facts |= {"words_apart": _words_apart(counters, worst)}
-        if kind == "ragged_rows" and row:
-            facts |= {"size": row[0], "row_words": row[1]}
+            facts |= {"size": size, "row_words": words}
         yield Finding(Verdict.UNCOALESCED, kind, facts)
+
+
+def _request_facts(counters: Counters, line: LineCounter) -> dict[str, object]:
+    return {
+        "ratio": line.sectors / _needed_sectors(line),
+        "sectors_per_request": line.sectors / line.requests,
+        "ideal": line.ideal_sectors / line.requests,
+        "words_per_request": line.words / line.requests,
+        "words_apart": _words_apart(counters, line),
+    }
 
 
 def _row_of_tile(exercise: Exercise, config: LaunchConfig, name: str) -> tuple[str, int]:
@@ -160,6 +194,11 @@ def _row_of_tile(exercise: Exercise, config: LaunchConfig, name: str) -> tuple[s
     if name == "B" and exercise.b_layout is Layout.KXN:
         return "tile_n", config.tile_n
     return "tile_k", config.tile_k
+
+
+def _row_of_block(config: LaunchConfig) -> tuple[str, int]:
+    """The same where a thread has an element of C: as many as its block is wide."""
+    return min(("block_x", config.block_x), ("tile_n", config.tile_n), key=lambda size: size[1])
 
 
 def _walks_along(line: LineCounter, row_words: int) -> bool:
@@ -250,6 +289,7 @@ _BLAME: Mapping[str, tuple[str, Callable[[LineCounter], float]]] = {
     "too_much_traffic": ("global", lambda line: line.words),
     "one_step_more": ("global", lambda line: line.words),
     "variable_traffic": ("global", lambda line: line.words),
+    "output_traffic": ("global", lambda line: line.words),
     "bank_conflicts": ("shared", lambda line: line.bank_conflicts),
     "shared_wavefronts": ("shared", lambda line: line.wavefronts),
 }

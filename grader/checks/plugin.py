@@ -149,5 +149,5 @@ def _rewrite(report: pytest.TestReport, outcome: Outcome, subject: Subject) -> N
         report.outcome = "skipped"
         why = f"{STATUS[outcome.status]}: {explanation(outcome)}"
         report.longrepr = (str(report.fspath), report.location[1] or 0, why)
-    elif outcome.status is Status.GRADER_ERROR and outcome.detail:
-        report.longrepr = outcome.log or outcome.detail
+    elif outcome.status is Status.GRADER_ERROR:
+        report.longrepr = outcome.log

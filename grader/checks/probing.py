@@ -1,4 +1,5 @@
-"""Large shapes: what the last block does where indices are as large as the contract allows."""
+"""Large shapes: what the last block does at sizes at which kernels are usually timed, and where
+indices are as large as the contract allows."""
 
 from __future__ import annotations
 
@@ -17,6 +18,7 @@ from grader.problems.matmul import (
     large_shapes,
     prepare_sparse,
     sparse_product,
+    usual_shapes,
 )
 from grader.verdict import Verdict
 
@@ -30,29 +32,38 @@ _USUAL_ROWS, _USUAL_COLS = 4, 2  # in two columns, a Z order leaves the usual on
 _MOST_COMPARED = 512
 
 
+def usual_blocks(device: Device, build: Build) -> tuple[Blocks, ...]:
+    """The blocks of shapes of a usual size, for which a kernel may have a way of its own."""
+    config = build.launch_config
+    shapes = usual_shapes(config)
+    return tuple(Blocks(device, build, config, shape, usual=True) for shape in shapes)
+
+
 def large_blocks(device: Device, build: Build) -> tuple[Blocks, ...]:
     """The blocks of the shapes near the contract's limit."""
-    return tuple(
-        Blocks(device, build, build.launch_config, shape)
-        for shape in large_shapes(build.launch_config)
-    )
+    config = build.launch_config
+    return tuple(Blocks(device, build, config, shape) for shape in large_shapes(config))
 
 
 def probe_large(large: Sequence[Blocks]) -> tuple[Finding, ...]:
-    """Faults of the last block at these shapes. Raises GraderFault.
+    """Faults of the last block at these shapes, in a kernel that has none at small ones. Raises
+    GraderFault.
 
     A block that takes too long there proves nothing: such sizes are not meant for a CPU.
     """
-    found: list[Finding] = []
-    for blocks in large:
-        told = blocks.of_last.findings
-        found += [replace(f, shape=blocks.shape) for f in told if f.verdict is not Verdict.TIMEOUT]
-    return tuple(found)
+    return tuple(fault for blocks in large for fault in blocks.faults())
 
 
 def wrong_tiles(large: Sequence[Blocks]) -> tuple[Finding, ...]:
-    """Tiles of C at these shapes that no block stores, or that hold wrong values, in a kernel that
-    is right at small ones: a number of it is too narrow. Raises GraderFault."""
+    """Tiles of C at these shapes that no block stores, that hold wrong values, or whose block goes
+    wrong, in a kernel that is right at small ones: it has a way of its own there, or a number of it
+    is too narrow. Raises GraderFault.
+
+    An index that overflows is for `safe` alone: on a GPU, its value is often right in the end.
+    """
+    faults = probe_large(large)
+    if outside := tuple(f for f in faults if f.verdict is not Verdict.INDEX_OVERFLOW):
+        return outside
     found: list[Finding] = []
     for blocks in large:
         probe = blocks.of_last
@@ -82,10 +93,12 @@ class Blocks:
     build: Build
     config: LaunchConfig
     shape: Shape
+    usual: bool = False  # a size at which each access is followed, and no number is too narrow
 
     @property
     def launch(self) -> Launch:
-        return prepare_sparse(self.build.exercise, self.config, self.shape)
+        launch = prepare_sparse(self.build.exercise, self.config, self.shape)
+        return replace(launch, watch=self.usual)
 
     @property
     def last(self) -> int:
@@ -95,7 +108,18 @@ class Blocks:
     @cached_property
     def of_last(self) -> Probe:
         """What the last block does; it runs once."""
-        return self.run(self.last)
+        return self.run(self.last, _USUAL_S if self.usual else None)
+
+    def faults(self) -> tuple[Finding, ...]:
+        """What the last block does that no block may do."""
+        told = [f for f in self.of_last.findings if f.verdict is not Verdict.TIMEOUT]
+        return tuple(replace(self._only_here(f), shape=self.shape) for f in told)
+
+    def _only_here(self, finding: Finding) -> Finding:
+        """Guards and strides were right at small shapes, so that other questions help."""
+        if finding.kind not in ("global_access", "wild_access"):
+            return finding
+        return replace(finding, kind=finding.kind + ("_usual" if self.usual else "_when_large"))
 
     def run(self, block: int, timeout_s: float | None = None) -> Probe:
         launch = self.launch
@@ -200,7 +224,9 @@ class Blocks:
     def _finding(
         self, kind: str, facts: Mapping[str, object], places: tuple[Location, ...]
     ) -> Finding:
-        return Finding(Verdict.INDEX_OVERFLOW, kind, facts, places, device=self.device.kind)
+        verdict = Verdict.WRONG_ANSWER if self.usual else Verdict.INDEX_OVERFLOW
+        kind = f"{kind}_usual" if self.usual else kind
+        return Finding(verdict, kind, facts, places, device=self.device.kind)
 
     def _position(self, block: int) -> list[int]:
         across = self.launch.grid[0]

@@ -2,40 +2,33 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
 from grader.checks.build import Compiled, CompilerCheck, compile_entry
-from grader.checks.drawing import SHRINK_LIMIT_S, first_shapes
+from grader.checks.choice import Choice
+from grader.checks.drawing import SHRINK_LIMIT_S
 from grader.checks.meter import Meter
 from grader.checks.outcome import Outcome, PrerequisiteFailed, Status
-from grader.checks.plan import GRADING_EXAMPLES, Entry, Plan
+from grader.checks.plan import Entry, Plan
 from grader.checks.probing import (
     Blocks,
     large_blocks,
     note_overflow,
     probe_large,
+    usual_blocks,
     wrong_tiles,
 )
-from grader.checks.search import Drawing, FaultSearch, timed_out
+from grader.checks.search import FaultSearch, timed_out
 from grader.checks.trial import count_shape, try_shape
-from grader.counted_shapes import drawn_aligned, drawn_ragged, is_aligned
+from grader.counted_shapes import drawn_ragged
 from grader.counters import Counters
 from grader.course import Target
 from grader.device import Build, Device, LaunchConfig
 from grader.efficiency import judge_counters, judge_traffic
 from grader.finding import Finding, GraderFault, KernelFault, Location, NotGraded, ordered
 from grader.limits import check_grid
-from grader.problems.matmul import (
-    PINNED,
-    Shape,
-    deep_shape,
-    deeper_shape,
-    draw_seed,
-    drawn_shapes,
-    ragged_shapes,
-    whole_tile_shapes,
-)
+from grader.problems.matmul import Shape, smaller_like
 from grader.speed import Timer, Timing, judge
 from grader.timing.device import TimingDevice
 from grader.verdict import Verdict
@@ -57,11 +50,6 @@ UNSAFE = frozenset(
     }
 )
 ANY_FAULT = frozenset(Verdict)
-
-# `safe` looks at this many drawn shapes, because the pinned ones do not know the kernel's tile;
-# when it fails, it tries more in search of a smaller one.
-SAFE_DRAWN = 8
-SAFE_SEARCHED = 25
 
 
 # For all shapes of one submission on one device; good kernels need a tenth. Without it, a kernel
@@ -103,7 +91,8 @@ class Subject:
         self._plan = plan
         self._around = around
         self._result: Compiled | Exception | None = None
-        self._large: tuple[Blocks, ...] = ()
+        self._chosen: Choice | None = None
+        self._blocks: tuple[tuple[Blocks, ...], ...] = ()
 
     def __str__(self) -> str:
         return f"{self.exercise.name}-{self.device.kind}"
@@ -137,32 +126,26 @@ class Subject:
             compiled.launchable()
 
     def is_safe(self) -> None:
-        """Behave, as UNSAFE lists it, at the pinned shapes, one with whole tiles in several blocks,
-        those ragged in one dimension, and the first drawn ones; note what goes wrong just beyond
-        the contract's sizes."""
-        shapes = [*self._pinned(), *self._whole_blocks(), *self._ragged(), *self._first_drawn()]
-        drawing = self._drawing(SAFE_SEARCHED, only_to_shrink=True)
-        FaultSearch(self._watched, UNSAFE).run(shapes, drawing)
+        """Behave, as UNSAFE lists it, at the shapes of Choice.safe and in the last block of large
+        ones; note what goes wrong just beyond the contract's sizes."""
+        FaultSearch(self._watched, UNSAFE).run(*self._choice().safe())
         if self._plan.shape is None:
             build, _ = self._launchable()
-            if findings := probe_large(self._large_blocks(build)):
-                raise KernelFault(ordered(findings))
+            self._probe(probe_large, UNSAFE)
             note_overflow(self.device, build, self._note)
 
     def is_right_for_whole_tiles(self) -> None:
         """Give the right answer for shapes made of whole tiles."""
-        FaultSearch(self._findings_at, ANY_FAULT).run(self._whole_tiles(), None)
+        FaultSearch(self._findings_at, ANY_FAULT).run(self._choice().whole_tiles(), None)
 
     def is_right_for_any_shape(self) -> None:
-        """Give the right answer for the pinned shapes, those ragged in one dimension, a deep one,
-        then for drawn ones; compute the last tile of large ones. A grading goes deeper still."""
-        drawing = self._drawing(self._plan.examples)
-        shapes = [*self._pinned(), *self._ragged(), *self._deep()]
-        FaultSearch(self._findings_at, ANY_FAULT).run(shapes, drawing)
+        """Give the right answer for the shapes of Choice.any_shape; compute the last tile of large
+        ones. A grading goes deeper still."""
+        FaultSearch(self._findings_at, ANY_FAULT).run(*self._choice().any_shape())
         if self._plan.shape is None:
-            build, config = self._launchable()
-            if findings := wrong_tiles(self._large_blocks(build)) or self._at_deeper(config):
-                raise KernelFault(ordered(findings))
+            self._probe(wrong_tiles, ANY_FAULT)
+        if findings := self._at_deeper():
+            raise KernelFault(ordered(findings))
 
     def is_efficient(self) -> None:
         """Waste no memory traffic: all counters for whole tiles, words loaded for a ragged shape,
@@ -174,7 +157,7 @@ class Subject:
         findings: tuple[Finding, ...] = ()
         edge = drawn_ragged(self._plan.seed, self.exercise, config)
         if self._plan.shape != edge:
-            shape = self._counted_shape(config)
+            shape = self._choice().counted()
             counters = count_shape(self.device, build, shape, self._plan.seed)
             self.counted = (shape, counters)
             findings = judge_counters(build, shape, counters)
@@ -232,14 +215,36 @@ class Subject:
             raise self._result
         return self._result
 
-    def _large_blocks(self, build: Build) -> tuple[Blocks, ...]:
-        """Made once: two checks look at what the last block does."""
-        self._large = self._large or large_blocks(self.device, build)
-        return self._large
+    def _probe(
+        self, look: Callable[[Sequence[Blocks]], tuple[Finding, ...]], wanted: frozenset[Verdict]
+    ) -> None:
+        """Raise KernelFault for what the last blocks of large shapes do, or for a small shape like
+        them that shows it, too. Each block runs once, though two checks look at it."""
+        build, config = self._launchable()
+        self._blocks = self._blocks or (
+            usual_blocks(self.device, build),
+            large_blocks(self.device, build),
+        )
+        found = next(filter(None, map(look, self._blocks)), ())
+        if not found:
+            return
+        assert found[0].shape is not None, "given to each by the block that it is of"
+        for shape in smaller_like(found[0].shape, config):
+            findings = self._watched(shape)
+            if any(finding.verdict in wanted for finding in findings):
+                raise KernelFault(ordered(findings))
+        raise KernelFault(ordered(found))
 
     def _launchable(self) -> tuple[Build, LaunchConfig]:
         build = self._compiled().launchable()
         return build, build.launch_config
+
+    def _choice(self) -> Choice:
+        if self._chosen is None:
+            _, config = self._launchable()
+            limit_s = self._around.shrink_limit_s
+            self._chosen = Choice(self._plan, self.exercise, config, limit_s)
+        return self._chosen
 
     def _watched(self, shape: Shape) -> tuple[Finding, ...]:
         """As `_findings_at`, with every access followed; `safe` is the first to try a shape."""
@@ -263,59 +268,16 @@ class Subject:
         place = build.submission.place_of("LAUNCH_CONFIG")
         if too_large := check_grid(config, shape.m, self._around.target, place):
             return too_large
-        findings = try_shape(self._meter, build, shape, self._plan.seed, watch, self._note)
+        integers = self._choice().integers(shape)
+        seed, note = self._plan.seed, self._note
+        findings = try_shape(self._meter, build, shape, seed, watch, note, integers)
         if self._meter.spent_s > self._around.budget_s and not findings:
             facts = {"limit_s": self._around.budget_s, "shapes": len(self.known) + 1}
             return (Finding(Verdict.TIMEOUT, "timeout_all", facts, (), shape, self.device.kind),)
         return findings
 
-    def _pinned(self) -> tuple[Shape, ...]:
-        return (self._plan.shape,) if self._plan.shape else PINNED
-
-    def _whole_blocks(self) -> list[Shape]:
-        """Where every block has a whole tile of C to itself."""
-        return [] if self._plan.shape else self._whole_tiles()[1:2]
-
-    def _ragged(self) -> list[Shape]:
-        _, config = self._launchable()
-        return [] if self._plan.shape else ragged_shapes(config)
-
-    def _deep(self) -> list[Shape]:
-        _, config = self._launchable()
-        return [] if self._plan.shape else [deep_shape(config)]
-
-    def _at_deeper(self, config: LaunchConfig) -> tuple[Finding, ...]:
+    def _at_deeper(self) -> tuple[Finding, ...]:
         """A launch that takes too long there proves nothing: it may just be slow on a CPU."""
-        shape = deeper_shape(config)
-        if shape is None or self._plan.examples < GRADING_EXAMPLES:
-            return ()
-        findings = self._try(shape, watch=False)
+        shape = self._choice().deeper()
+        findings = self._try(shape, watch=False) if shape is not None else ()
         return () if timed_out(findings) else findings
-
-    def _whole_tiles(self) -> list[Shape]:
-        _, config = self._launchable()
-        if self._plan.shape is None:
-            return whole_tile_shapes(config)
-        if self._plan.shape.filled(config.tiles) != self._plan.shape:
-            raise PrerequisiteFailed("other_shape")
-        return [self._plan.shape]
-
-    def _counted_shape(self, config: LaunchConfig) -> Shape:
-        shape = self._plan.shape
-        if shape is None:
-            return drawn_aligned(self._plan.seed, self.exercise, config)
-        if not is_aligned(config, shape):
-            raise PrerequisiteFailed("other_shape")
-        return shape
-
-    def _drawing(self, count: int, only_to_shrink: bool = False) -> Drawing | None:
-        if self._plan.shape:
-            return None
-        _, config = self._launchable()
-        seed = draw_seed(self._plan.seed, self.exercise, config)
-        limit_s = self._around.shrink_limit_s
-        return Drawing(drawn_shapes(config), seed, count, limit_s, only_to_shrink)
-
-    def _first_drawn(self) -> tuple[Shape, ...]:
-        drawing = self._drawing(SAFE_DRAWN)
-        return first_shapes(drawing.strategy, drawing.seed, drawing.count) if drawing else ()

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 from grader.checks.plan import derived_seed
@@ -13,11 +13,13 @@ from grader.judge import judge, same_bits
 from grader.problems.matmul import (
     FINITE_FILL,
     Case,
+    Inputs,
     Shape,
     fresh_poison,
     prepare,
     shared_poison,
 )
+from grader.verdict import Verdict
 
 # The oracle's bound for rounding errors is only meant up to this depth.
 REAL_PASS_MAX_K = 4096
@@ -34,23 +36,27 @@ def try_shape(
     seed: int,
     watch: bool = False,
     note: Note = lambda finding: None,
+    integers: Sequence[Inputs] = ("exact",),
 ) -> tuple[Finding, ...]:
-    """Exact pass, then real pass, then the real pass again; stops at the first fault.
+    """A pass with each kind of `integers`, then the real pass, and that again; stops at the first
+    fault.
 
-    The second real launch must give the same bits. The simulator runs the three launches with
-    different orders of threads, and follows every access of the first one if `watch` is set.
-    Raises GraderFault.
+    The second real launch must give the same bits. The simulator runs the launches with different
+    orders of threads, and follows every access of the exact one if `watch` is set. Raises
+    GraderFault.
     """
     seed = derived_seed(seed, "inputs", build.exercise.name, shape)
     orders = (0, seed % 0xFFFF_FFFE + 1, (seed >> 32) % 0xFFFF_FFFE + 1)
-    exact = Case(shape, "exact", seed, orders[0])
-    findings, launch, run = _attempt(device, build, exact, 0, watch)
-    if run.suspicions:
-        findings = (*_faults(device, build, launch, run, note), *findings)
-    if any(finding.kind == "nan_everywhere" for finding in findings):
-        findings = _with_finite_fill(device, build, exact) or findings
-    if findings or shape.k > REAL_PASS_MAX_K:
-        return findings
+    for inputs in integers:
+        exact = Case(shape, inputs, seed, orders[0])
+        findings = _with_integers(device, build, exact, watch and inputs == "exact", note)
+        if findings and inputs != "exact":
+            usual = _with_integers(device, build, replace(exact, inputs="exact"), watch, note)
+            return usual or _only_with(inputs, findings)
+        if findings:
+            return findings
+    if shape.k > REAL_PASS_MAX_K:
+        return ()
     real = Case(shape, "real", seed, orders[1])
     findings, launch, run = _attempt(device, build, real, 1)
     if findings:
@@ -58,6 +64,25 @@ def try_shape(
     again = replace(real, order=orders[2])
     findings, _, rerun = _attempt(device, build, again, 2)
     return findings or same_bits(build, real, launch, run, rerun)
+
+
+def _with_integers(
+    device: Device, build: Build, case: Case, watch: bool, note: Note
+) -> tuple[Finding, ...]:
+    findings, launch, run = _attempt(device, build, case, 0, watch)
+    if run.suspicions:
+        findings = (*_faults(device, build, launch, run, note), *findings)
+    if any(finding.kind == "nan_everywhere" for finding in findings):
+        findings = _with_finite_fill(device, build, case) or findings
+    return findings
+
+
+def _only_with(inputs: Inputs, findings: tuple[Finding, ...]) -> tuple[Finding, ...]:
+    """A wrong C where other numbers gave a right one: what is special about these explains it."""
+    first, *_ = findings
+    if first.verdict is not Verdict.WRONG_ANSWER:
+        return findings
+    return (replace(first, kind=f"wrong_with_{inputs}"),)
 
 
 def _faults(

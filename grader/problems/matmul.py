@@ -1,19 +1,27 @@
 """The family of problems: C = A * B or C = A * B^T, row-major, single precision.
 
 One place for its signature, shapes, inputs, launch geometry and right answers; the parts live in
-`matmul_shapes` and `matmul_inputs`.
+`matmul_shapes`, `matmul_extremes` and `matmul_inputs`.
 """
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from grader.problems.matmul_extremes import (
+    beyond_shapes,
+    deep_shape,
+    deeper_shape,
+    large_shapes,
+    smaller_like,
+    usual_shapes,
+)
 from grader.problems.matmul_inputs import (
     FINITE_FILL,
     GUARD_WORDS,
-    LARGEST_EXACT_K,
     QUIET_BIT,
     Case,
+    Inputs,
     Matrix,
     factors,
     fresh_poison,
@@ -27,18 +35,18 @@ from grader.problems.matmul_inputs import (
 )
 from grader.problems.matmul_shapes import (
     LARGEST_CASE,
+    LARGEST_EXACT_K,
     PINNED,
     SMALL_FOURS,
     Layout,
     Shape,
-    beyond_shapes,
-    deep_shape,
-    deeper_shape,
+    cube_shapes,
     draw_seed,
     drawn_shapes,
-    large_shapes,
+    further_shapes,
     ragged_shapes,
     whole_tile_shapes,
+    zeros_shapes,
 )
 
 if TYPE_CHECKING:
@@ -53,16 +61,19 @@ __all__ = [
     "QUIET_BIT",
     "SMALL_FOURS",
     "Case",
+    "Inputs",
     "Layout",
     "Matrix",
     "Shape",
     "beyond_shapes",
+    "cube_shapes",
     "deep_shape",
     "deeper_shape",
     "draw_seed",
     "drawn_shapes",
     "factors",
     "fresh_poison",
+    "further_shapes",
     "grid",
     "large_shapes",
     "magnitude",
@@ -73,8 +84,11 @@ __all__ = [
     "repeat_command",
     "shared_poison",
     "signature",
+    "smaller_like",
     "sparse_product",
+    "usual_shapes",
     "whole_tile_shapes",
+    "zeros_shapes",
 ]
 
 PARAMETERS = "const float *A, const float *B, float *C, int M, int N, int K"

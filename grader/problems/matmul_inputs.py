@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
@@ -9,12 +10,13 @@ import numpy as np
 import numpy.typing as npt
 
 from grader.device import LAUNCH_LIMIT_S, Launch, LaunchConfig, Operand, Role, Words
-from grader.problems.matmul_shapes import Layout, Shape
+from grader.problems.matmul_shapes import LARGEST_EXACT_K, Layout, Shape
 
 if TYPE_CHECKING:
     from grader.exercise import Exercise
 
 Matrix = npt.NDArray[np.float64]
+Size = tuple[int, int]  # rows, columns
 
 # Guards hold signalling NaNs, a pattern for each operand: a value read from one turns C into NaN,
 # and on a CPU the quiet NaN that comes out still tells which guard it came from.
@@ -33,23 +35,35 @@ _ALIGNMENT_WORDS = 64
 _SMALLEST_GUARD = 1024
 _LARGEST_GUARD = 1 << 16  # 256 KiB: six of them still travel to a worker in a millisecond
 
-# A sum of K products of at most 8 * 8 is exact in float32, in any order, while it is below 2^24.
-LARGEST_EXACT_K = (1 << 24) // 64 - 1
-_LARGEST_INTEGER = 8
+# A sum is exact in float32, in any order, while all of it is below 2^24.
+_LARGEST_SUM = (1 << 24) - 1
+_LARGEST_INTEGER = 8  # with it, up to K = 262,143
+_LEAST_ZERO_TILE = 8  # the first elements of smaller tiles would be most of a matrix
+_LEAST_POSITIVE = 5  # sums of 1,600 terms are larger than any half-precision number
+
+
+Inputs = Literal["exact", "zeros", "positive", "real"]
 
 
 @dataclass(frozen=True)
 class Case:
-    """One launch to judge. `exact`: integers in [-8, 8]; `real`: zero-mean full-mantissa floats.
+    """One launch to judge. `exact`: integers in [-8, 8] without 0, smaller ones where K is so large
+    that sums would be rounded; `zeros`: the same, but two
+    thirds of them 0; `positive`: integers from 5 to 8; `real`: zero-mean full-mantissa floats.
 
     `order` seeds the order of the threads of a block in the simulator (0: as numbered).
     """
 
     shape: Shape
-    inputs: Literal["exact", "real"] = "exact"
+    inputs: Inputs = "exact"
     seed: int = 0
     order: int = 0
     timeout_s: float = LAUNCH_LIMIT_S
+
+    @property
+    def exact(self) -> bool:
+        """Whether the right answer is the only one: all numbers are integers."""
+        return self.inputs != "real"
 
 
 def grid(config: LaunchConfig, shape: Shape) -> tuple[int, int]:
@@ -77,14 +91,15 @@ def prepare(exercise: Exercise, config: LaunchConfig, case: Case, poison: int) -
     Raises ValueError where integers would no longer be exact (K > LARGEST_EXACT_K).
     """
     shape = case.shape
-    if case.inputs == "exact" and shape.k > LARGEST_EXACT_K:
+    if case.exact and shape.k > LARGEST_EXACT_K:
         raise ValueError(f"integer inputs are exact up to K = {LARGEST_EXACT_K}, not {shape.k}")
-    b_size = (shape.k, shape.n) if exercise.b_layout is Layout.KXN else (shape.n, shape.k)
+    a_size, b_size = _sizes(exercise, shape)
+    a_tile, b_tile = _sizes(exercise, Shape(*config.tiles))
     tallest = max(config.tile_m, config.tile_n, config.tile_k)
     return Launch(
         operands=(
-            _operand("A", (shape.m, shape.k), tallest, _input_words(case, 0, shape.m * shape.k)),
-            _operand("B", b_size, tallest, _input_words(case, 1, shape.k * shape.n)),
+            _operand("A", a_size, tallest, _input_words(case, 0, a_size, a_tile)),
+            _operand("B", b_size, tallest, _input_words(case, 1, b_size, b_tile)),
             _operand("C", (shape.m, shape.n), tallest, np.uint32(poison), Role.OUTPUT),
         ),
         scalars=tuple(shape),
@@ -116,26 +131,49 @@ def _guard_words(tile: int, cols: int) -> int:
     return -(-wanted // _ALIGNMENT_WORDS) * _ALIGNMENT_WORDS
 
 
-def _input_words(case: Case, stream: int, size: int) -> Words:
-    """The words of A (stream 0) or B (stream 1): they depend on seed, shape, inputs and operand."""
+def _sizes(exercise: Exercise, shape: Shape) -> tuple[Size, Size]:
+    """Rows and columns of A and of B as they lie in memory; or of their tiles."""
+    m, n, k = shape
+    return (m, k), (k, n) if exercise.b_layout is Layout.KXN else (n, k)
+
+
+def _input_words(case: Case, stream: int, size: Size, tile: Size) -> Words:
+    """The words of A (stream 0) or B (stream 1): they depend on seed, shape, inputs, operand and,
+    for zeros, on the tile."""
     key = np.random.SeedSequence([case.seed, *case.shape, case.inputs == "exact", stream])
     rng = np.random.Generator(np.random.Philox(key))
-    if case.inputs == "exact":
-        # Without zeros, no term of a sum can be dropped or doubled unseen.
-        magnitude = rng.integers(1, _LARGEST_INTEGER, size, dtype=np.int8, endpoint=True)
-        sign = rng.integers(0, 1, size, dtype=np.int8, endpoint=True) * 2 - 1
-        return (magnitude * sign).astype(np.float32).view(np.uint32)
-    # Zero mean: sums of positive numbers hide reduced precision. Rounding fills the mantissa.
-    return rng.uniform(-1.0, 1.0, size).astype(np.float32).view(np.uint32)
+    count = size[0] * size[1]
+    if case.inputs == "real":
+        # Zero mean: sums of positive numbers hide reduced precision. Rounding fills the mantissa.
+        return rng.uniform(-1.0, 1.0, count).astype(np.float32).view(np.uint32)
+    # Without zeros, no term of a sum can be dropped or doubled unseen.
+    largest = min(_LARGEST_INTEGER, math.isqrt(_LARGEST_SUM // case.shape.k))
+    least = min(_LEAST_POSITIVE, largest) if case.inputs == "positive" else 1
+    numbers = rng.integers(least, largest, count, dtype=np.int8, endpoint=True)
+    if case.inputs != "positive":
+        numbers *= rng.integers(0, 1, count, dtype=np.int8, endpoint=True) * 2 - 1
+    if case.inputs == "zeros":
+        numbers[_zeros(rng, size, tile).ravel()] = 0
+    return numbers.astype(np.float32).view(np.uint32)
+
+
+def _zeros(rng: np.random.Generator, size: Size, tile: Size) -> npt.NDArray[np.bool_]:
+    """Where a matrix with zeros has them: a third of all elements anywhere, every fifth row, every
+    third tile along a diagonal, and the first element of each tile."""
+    rows, cols = np.arange(size[0])[:, None], np.arange(size[1])[None, :]
+    tall, wide = (max(side, _LEAST_ZERO_TILE) for side in tile)
+    of_tile = (rows // tall + cols // wide) % 3 == 1
+    first = (rows % tall == 0) & (cols % wide == 0)
+    return np.asarray((rng.random(size) < 1 / 3) | (rows % 5 == 3) | of_tile | first)
 
 
 def prepare_sparse(exercise: Exercise, config: LaunchConfig, shape: Shape) -> Launch:
     """The launch of a shape too large to store: operands without images (Device.probe_block)."""
     nothing = np.empty(0, np.uint32)
-    b_size = (shape.k, shape.n) if exercise.b_layout is Layout.KXN else (shape.n, shape.k)
+    a_size, b_size = _sizes(exercise, shape)
     return Launch(
         operands=(
-            Operand("A", shape.m, shape.k, _SMALLEST_GUARD, nothing),
+            Operand("A", *a_size, _SMALLEST_GUARD, nothing),
             Operand("B", *b_size, _SMALLEST_GUARD, nothing),
             Operand("C", shape.m, shape.n, _SMALLEST_GUARD, nothing, Role.OUTPUT),
         ),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import math
 from bisect import bisect_left
 from collections.abc import Callable, Iterable, Iterator
 from enum import StrEnum
@@ -14,6 +15,10 @@ if TYPE_CHECKING:
 
     from grader.device import LaunchConfig
     from grader.exercise import Exercise
+
+
+# Further on, not even a sum of K ones is exact in float32.
+LARGEST_EXACT_K = (1 << 24) - 1
 
 
 class Shape(NamedTuple):
@@ -34,6 +39,8 @@ class Shape(NamedTuple):
             raise ValueError(f"shape {text!r} has a zero: M, N and K are at least 1")
         if max(shape.m * shape.k, shape.k * shape.n, shape.m * shape.n) >= 2**31:
             raise ValueError(f"shape {text!r} is too large: a matrix has fewer than 2^31 elements")
+        if shape.k > LARGEST_EXACT_K:
+            raise ValueError(f"shape {text!r} is too deep: K is at most {LARGEST_EXACT_K} here")
         return shape
 
     @property
@@ -69,6 +76,21 @@ PINNED = (
 # four elements at once go another way there.
 SMALL_FOURS = (Shape(1, 4, 4), Shape(2, 4, 4), Shape(4, 4, 4), Shape(4, 8, 12), Shape(8, 8, 8))
 
+# Most courses begin with kernels for square matrices, and drawn shapes have no equal sizes.
+_TWO_EQUAL = (Shape(35, 35, 19), Shape(35, 19, 35), Shape(19, 35, 35))
+# Each of M, N and K is 1, 2, 3 and 4 twice, each time beside other sizes: a switch over a size has
+# one way for each of these.
+_TINY = (
+    Shape(1, 2, 3),
+    Shape(2, 1, 4),
+    Shape(3, 4, 1),
+    Shape(4, 3, 2),
+    Shape(1, 3, 4),
+    Shape(2, 4, 3),
+    Shape(3, 1, 2),
+    Shape(4, 2, 1),
+)
+
 # One drawn case at most, in multiply-adds: a tenth of a second in the simulator.
 LARGEST_CASE = 6_000_000
 # Many blocks of large tiles cost more, once: a quarter of a second, and 8 MB of C.
@@ -90,7 +112,7 @@ def whole_tile_shapes(config: LaunchConfig) -> list[Shape]:
 
     The others have M, N and K mutually different, with odd and with even numbers of K tiles; the
     second and third have more than one block in both directions; each is the cheapest that does
-    it. The last ones have many blocks and one step along K.
+    it. Then a cube, and last those of many blocks and one step along K.
     """
     units, first = [_unit(tile) for tile in config.tiles], _first_whole(config)
     axes = [[start + unit * i for i in range(6)] for start, unit in zip(first, units, strict=True)]
@@ -101,7 +123,18 @@ def whole_tile_shapes(config: LaunchConfig) -> list[Shape]:
         found = next((s for s in candidates if s not in shapes and wanted(s)), None)
         if found is not None:
             shapes.append(found)
-    return [*shapes, *_many_blocks(*units)]
+    return [*shapes, *(s for s in cube_shapes(config) if s not in shapes), *_many_blocks(*units)]
+
+
+def cube_shapes(config: LaunchConfig) -> list[Shape]:
+    """A cube of whole tiles with three steps along K or more, where one is affordable: up to three
+    tiles in each direction."""
+    units = [_unit(tile) for tile in config.tiles]
+    edge = math.lcm(*units)
+    largest = max(3, -(-32 // edge))
+    cubes = [Shape(edge * i, edge * i, edge * i) for i in range(largest, 0, -1)]
+    cheap = (s for s in cubes if s.k >= 3 * units[2] and s.multiply_adds <= LARGEST_CASE // 2)
+    return list(islice(cheap, 1))
 
 
 def _first_whole(config: LaunchConfig) -> Shape:
@@ -120,6 +153,16 @@ def ragged_shapes(config: LaunchConfig) -> list[Shape]:
     long = max(k, min(_MANY_STEPS, affordable) * step)
     more = (Shape(m, n, long + 1), Shape(m, n + 1, k), Shape(m + 1, n, k))
     return [*more, Shape(m, n, k + 4), Shape(m, n + 4, k)]
+
+
+def further_shapes(config: LaunchConfig) -> list[Shape]:
+    """What kernels treat apart: whole tiles but for one dimension, equal sizes, tiny sizes."""
+    return [*ragged_shapes(config), *_TWO_EQUAL, *_TINY]
+
+
+def zeros_shapes(config: LaunchConfig) -> tuple[Shape, ...]:
+    """Where A and B are also tried with many zeros: several whole tiles, and a ragged shape."""
+    return (*whole_tile_shapes(config)[1:2], Shape(33, 17, 65))
 
 
 def _many_blocks(*units: int) -> Iterator[Shape]:
@@ -217,55 +260,3 @@ def _fits(shape: Shape, config: LaunchConfig, limit: int) -> bool:
     filled = shape.filled(config.tiles)
     two_steps = 2 * config.tile_m * config.tile_n * config.tile_k
     return shape.multiply_adds <= limit and filled.multiply_adds <= max(limit, two_steps)
-
-
-def deep_shape(config: LaunchConfig) -> Shape:
-    """A tiny C of sums far longer than any other shape's.
-
-    Deep enough for more steps than a byte counts, and for loops that stop at 512, 1,024 or 4,096;
-    less deep where tiles are so large that idle threads would make it long.
-    """
-    steps = _MORE_THAN_A_BYTE * config.tile_k + 3
-    affordable = min(_DEEPEST_WORK // (config.tile_m * config.tile_n), _MOST_DEPTH)
-    return Shape(2, 3, max(_LEAST_DEPTH, min(max(_DEPTH, steps), affordable)))
-
-
-def deeper_shape(config: LaunchConfig) -> Shape | None:
-    """The same for a k of 16 bits; None where tiles are so large that it would take seconds."""
-    work = _DEEPER * config.tile_m * config.tile_n
-    return Shape(2, 3, _DEEPER) if work <= _DEEPEST_WORK else None
-
-
-_DEPTH, _LEAST_DEPTH, _DEEPER = 5003, 521, 68_737  # primes, so that no step divides them
-_MOST_DEPTH = 200_003  # integer inputs stay exact a little further
-_MORE_THAN_A_BYTE = 257
-_DEEPEST_WORK = 160_000_000  # multiply-adds of whole tiles: two seconds in the simulator
-
-
-def large_shapes(config: LaunchConfig) -> tuple[Shape, ...]:
-    """Shapes near the contract's limit of 2^31 elements: a large C, a large A, a large B.
-
-    Far enough below it that a kernel may compute the index of a row or column past the edge, as
-    long as it does not use it. Only one block of each is ever run, so K is small where it can be.
-    """
-    # 45,000^2 is 2.03e9; one tile more in each direction is still below 2^31.
-    return _huge_shapes(config, 45_000, 2_000_000_000)
-
-
-def beyond_shapes(config: LaunchConfig) -> tuple[Shape, ...]:
-    """The same just beyond the limit: what fails there is no fault, but worth knowing."""
-    return _huge_shapes(config, 46_500, 2_170_000_000)  # 46,500^2 is 2.16e9, 2^31 is 2.15e9
-
-
-def _huge_shapes(config: LaunchConfig, square: int, elements: int) -> tuple[Shape, ...]:
-    depth = max(1_000, 15 * config.tile_k)  # so that one step past the edge stays below 2^31
-    # No power of two divides them by much, so that no index is right by luck.
-    rows = min(1_900_000, _MANY_BLOCK_ROWS * config.tile_m) - 7
-    return (
-        Shape(square, square, 2 * config.tile_k + 1),
-        Shape(rows, config.tile_n + 1, elements // rows),
-        Shape(config.tile_m + 1, elements // depth - 7, depth),
-    )
-
-
-_MANY_BLOCK_ROWS = 65_000  # the contract allows 65,535, as every GPU

@@ -6,6 +6,7 @@ import shutil
 import subprocess
 import time
 from collections import Counter
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
@@ -13,6 +14,7 @@ import pytest
 
 from grader.caller import make_variable
 from grader.checks import session
+from grader.checks.listener import Ledger
 from grader.checks.plan import (
     GRADING_EXAMPLES,
     PRACTICE_EXAMPLES,
@@ -27,7 +29,16 @@ from grader.counted_shapes import drawn_aligned, drawn_ragged
 from grader.device import Build, Launch, Run
 from grader.exercise import PROJECT, Exercise
 from grader.finding import Finding, GraderFault
-from grader.problems.matmul import PINNED, Shape, deep_shape, deeper_shape
+from grader.problems.matmul import (
+    PINNED,
+    Shape,
+    deep_shape,
+    deeper_shape,
+    large_shapes,
+    smaller_like,
+    usual_shapes,
+    zeros_shapes,
+)
 from grader.submission import Submission
 from grader.tests.fake_device import (
     CONFIG,
@@ -61,6 +72,35 @@ def test_a_right_kernel_passes_everything_that_is_built() -> None:
     assert {o.reason for o in ledger.outcomes if o.check in UNTIMED} == {"no_gpu"}
 
 
+class Announced(Ledger):
+    """Hears which checks start; `broken` raises when one does."""
+
+    def __init__(self, broken: bool = False) -> None:
+        super().__init__()
+        self.names: list[str] = []
+        self._broken = broken
+
+    def check(self, exercise: str, device: str, check: str) -> None:
+        self.names.append(f"{exercise} {check}")
+        if self._broken:
+            raise GraderFault("nobody listens")
+
+
+def test_only_checks_of_a_file_with_work_in_it_are_announced() -> None:
+    untouched = an_entry(an_exercise("01_naive"), "not_started")
+    plan, heard = a_plan(untouched, an_entry()), Announced()
+    session.run_checks(session.subjects_of(plan, [FakeDevice()], Surroundings(TARGET)), heard)
+    assert heard.names == [f"02_tiled {name}" for name in (*BUILT, *UNTIMED)]
+
+
+def test_a_fault_before_a_check_begins_is_a_grader_error() -> None:
+    heard = Announced(broken=True)
+    subjects = session.subjects_of(a_plan(), [FakeDevice()], Surroundings(TARGET))
+    session.run_checks(subjects, heard)
+    assert statuses(heard) == dict.fromkeys((*BUILT, *UNTIMED), "grader_error")
+    assert heard.outcomes[0].detail == "nobody listens"
+
+
 def test_each_check_brings_a_sentence_for_the_student() -> None:
     ledger = check(a_plan(), FakeDevice())
     assert all(outcome.description.endswith(".") for outcome in ledger.outcomes)
@@ -73,6 +113,7 @@ def test_as_many_shapes_are_drawn_as_the_plan_says_and_none_is_launched_anew() -
     drawn = set(launches) - set(PINNED)
     assert len(drawn) >= 40
     assert launches.pop(deep_shape(CONFIG)) == 1  # rounding errors are not judged so deep
+    assert {launches.pop(shape) for shape in zeros_shapes(CONFIG)} == {4}
     assert set(launches.values()) == {3}  # exact, real, and real again
     plan = a_plan(examples=40)
     counted = [
@@ -98,6 +139,72 @@ def test_rounding_is_judged_as_deep_as_its_bound_holds(k: int, launches: int) ->
     build = device.build(entry.exercise, entry.submission)
     assert try_shape(device, build, Shape(8, 8, k), seed=1) == ()
     assert len(device.launches) == launches
+
+
+def with_special_numbers(chosen: str) -> Callable[[Build, Launch, int], Run]:
+    """Wrong where A holds a 0, or nothing but positive numbers."""
+
+    def behave(build: Build, launch: Launch, number: int) -> Run:
+        run = right(build, launch, number)
+        a, c = launch.operands[0], launch.operands[2]
+        values = a.values(a.image)
+        if (values == 0).any() if chosen == "zeros" else (values > 0).all() and values.size > 9:
+            c.values(run.images[2])[:] += 1
+        return run
+
+    return behave
+
+
+@pytest.mark.parametrize(
+    ("chosen", "check_name"), [("zeros", "whole_tiles"), ("positive", "any_shape")]
+)
+def test_what_only_special_numbers_show_is_told_so_and_shown_again_by_shape_and_seed(
+    chosen: str, check_name: str
+) -> None:
+    for plan in (a_plan(), replace(a_plan(), seed=7)):
+        device = FakeDevice(with_special_numbers(chosen))
+        found = next(o for o in check(plan, device).outcomes if o.check == check_name).findings[0]
+        assert (found.verdict, found.kind) == (Verdict.WRONG_ANSWER, f"wrong_with_{chosen}")
+        again = check(replace(plan, shape=found.shape), FakeDevice(with_special_numbers(chosen)))
+        repeated = [f for o in again.outcomes for f in o.findings]
+        assert {f.kind for f in repeated} == {found.kind}
+        assert {f.facts["expected"] for f in repeated} == {found.facts["expected"]}
+
+
+def test_what_other_numbers_show_as_well_is_not_put_down_to_special_ones() -> None:
+    deep = deep_shape(CONFIG)
+    found = check(a_plan(), FakeDevice(wrong_at(lambda shape: shape == deep)))
+    kinds = [f.kind for o in found.outcomes for f in o.findings]
+    assert kinds
+    assert not any(kind.startswith("wrong_with") for kind in kinds)
+
+
+def outside_at(shape: Shape) -> Callable[[Launch], tuple[Finding, ...]]:
+    found = (replace(OUTSIDE, kind="global_access"),)
+    return lambda launch: found if shape_of(launch) == shape else ()
+
+
+def test_a_fault_of_a_large_shape_fails_safe_and_any_shape_and_asks_no_question_of_guards() -> None:
+    for shape, kind in (
+        (usual_shapes(CONFIG)[0], "global_access_usual"),
+        (large_shapes(CONFIG)[1], "global_access_when_large"),
+    ):
+        device = FakeDevice()
+        device.probe = outside_at(shape)
+        ledger = check(a_plan(), device)
+        found = statuses(ledger)
+        assert (found["safe"], found["whole_tiles"], found["any_shape"]) == ("fail", "pass", "fail")
+        told = {(f.kind, f.shape) for o in ledger.outcomes for f in o.findings}
+        assert told == {(kind, shape)}
+
+
+def test_a_fault_of_a_large_shape_is_told_of_a_small_one_that_has_it_too() -> None:
+    large = large_shapes(CONFIG)[0]
+    small = smaller_like(large, CONFIG)[0]
+    device = FakeDevice(seen_at(lambda shape: shape == small, OUTSIDE))
+    device.probe = outside_at(large)
+    found = check(a_plan(), device)
+    assert {f.shape for o in found.outcomes for f in o.findings} == {small}
 
 
 def test_a_kernel_that_is_slow_there_passes_all_the_same() -> None:

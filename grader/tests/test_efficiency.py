@@ -38,8 +38,8 @@ from grader.tests.fake_device import (
 )
 from grader.verdict import Verdict
 
-NAIVE = {"max_sector_ratio": 1.5}
-TILED = {"min_tile_m": 8.0, "min_tile_n": 8.0, "max_word_ratio": 1.0, "max_sector_ratio": 1.5}
+NAIVE = {"max_sector_ratio": 1.5, "max_output_ratio": 2.0}
+TILED = {**NAIVE, "min_tile_m": 8.0, "min_tile_n": 8.0, "max_word_ratio": 1.0}
 PADDED = {**TILED, "max_conflict_share": 0.15, "max_shared_wavefronts": 4.0}
 ALIGNED = aligned_shape(CONFIG)
 # What the check draws with the seed of `a_plan`.
@@ -253,6 +253,33 @@ def test_at_a_ragged_shape_only_the_words_are_judged() -> None:
     assert judge_traffic(built(PADDED), RAGGED, counters) == ()
 
 
+@pytest.mark.parametrize("shape", [ALIGNED, RAGGED], ids=["aligned", "ragged"])
+@pytest.mark.parametrize("limits", [NAIVE, PADDED], ids=["naive", "padded"])
+def test_sums_that_live_in_c_are_too_much_traffic(
+    limits: Mapping[str, float], shape: Shape
+) -> None:
+    counters = healthy(launch(shape))
+    elements = of(counters, 25, "C", "words")
+    (store,) = counters.select("global", "store", "C")
+    stored = changed(counters, 25, "C", words=3 * elements)
+    both = add(stored, dataclasses.replace(store, line=24, access="load", words=4 * elements))
+    judge = judge_counters if shape is ALIGNED else judge_traffic
+    for wasteful, access, line, words in ((stored, "store", 25, 3), (both, "load", 24, 4)):
+        (found,) = judge(built(limits), shape, wasteful)
+        assert (found.verdict, found.kind) == (Verdict.TOO_MUCH_TRAFFIC, "output_traffic")
+        assert (found.facts["stored"], found.facts["elements"]) == (3 * elements, elements)
+        assert (found.facts["ratio"], found.shape) == (words, shape)
+        assert places(found) == [("starter/02_tiled.cu", line, access)]
+
+
+def test_clearing_c_and_adding_to_it_once_is_no_fault() -> None:
+    elements = of(COUNTERS, 25, "C", "words")
+    (store,) = COUNTERS.select("global", "store", "C")
+    load = dataclasses.replace(store, line=24, access="load")
+    cleared = changed(COUNTERS, 25, "C", words=2 * elements)
+    assert judged(TILED, add(cleared, load)) == ()
+
+
 @pytest.mark.parametrize(
     ("depth", "tile_k", "kind"),
     [
@@ -364,6 +391,24 @@ def test_the_sectors_of_loads_that_are_no_tile_loads_are_not_judged() -> None:
     wasteful = times(21, "B", 9, "sectors", "words")
     assert [found.kind for found in judged(TILED, wasteful)] == ["too_much_traffic"]
     assert [found.kind for found in judged(NAIVE, wasteful)] == ["uncoalesced"]
+
+
+def test_stores_of_c_that_nobody_needs_hide_none_that_waste() -> None:
+    (store,) = (line for line in COUNTERS.lines if line.name == "C")
+    thrifty = {field: 30 * getattr(store, field) for field in ("words", "sectors", "ideal_sectors")}
+    wide = add(times(25, "C", 8, "sectors"), dataclasses.replace(store, line=26, **thrifty))
+    (found,) = judged({"max_sector_ratio": 1.5}, wide)
+    assert (found.verdict, found.facts["name"]) == (Verdict.UNCOALESCED, "C")
+
+
+@pytest.mark.parametrize("more", [0, 1])
+def test_variables_in_global_memory_may_be_loaded_as_often_as_all_tiles_and_c(more: int) -> None:
+    tiles = of(COUNTERS, 20, "A", "words") + of(COUNTERS, 21, "B", "words")
+    words = tiles + ALIGNED.m * ALIGNED.n
+    kept = LineCounter(30, "store", "global", "tiles", 4, requests=1, words=32)
+    loaded = dataclasses.replace(kept, line=31, access="load", words=words + more)
+    found = judged(TILED, add(add(COUNTERS, kept), loaded))
+    assert [one.kind for one in found] == ["variable_traffic"] * more
 
 
 def test_the_limits_of_the_course_are_those_that_measurements_support() -> None:

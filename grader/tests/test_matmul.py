@@ -19,13 +19,16 @@ from grader.problems.matmul import (
     Case,
     Layout,
     Shape,
+    cube_shapes,
     deep_shape,
     deeper_shape,
     draw_seed,
     drawn_shapes,
     factors,
     fresh_poison,
+    further_shapes,
     grid,
+    large_shapes,
     magnitude,
     prepare,
     product,
@@ -33,7 +36,10 @@ from grader.problems.matmul import (
     repeat_command,
     shared_poison,
     signature,
+    smaller_like,
+    usual_shapes,
     whole_tile_shapes,
+    zeros_shapes,
 )
 from grader.tests.emulated import FLAT, TILED, TUNED, exercise, launch_of
 
@@ -41,6 +47,7 @@ NAIVE = LaunchConfig(16, 16, 16, 16)
 ROW = LaunchConfig(256, 1, 1, 256)
 WIDE = LaunchConfig(16, 16, 128, 128, 16)
 DEEP = LaunchConfig(32, 8, 64, 32, 64)
+SQUARE = LaunchConfig(16, 16, 16, 16, 16)
 CONFIGS = [TILED, FLAT, TUNED, NAIVE, ROW, WIDE, DEEP]
 
 
@@ -78,7 +85,9 @@ def test_what_is_no_shape_is_refused_with_an_example(text: str) -> None:
         Shape.parse(text)
 
 
-@pytest.mark.parametrize("text, why", [("0x4x5", "zero"), ("65536x65536x1", "too large")])
+@pytest.mark.parametrize(
+    "text, why", [("0x4x5", "zero"), ("65536x65536x1", "too large"), ("1x1x16777216", "too deep")]
+)
 def test_a_shape_outside_the_contract_is_refused(text: str, why: str) -> None:
     with pytest.raises(ValueError, match=why):
         Shape.parse(text)
@@ -102,6 +111,7 @@ def test_whole_tile_shapes_are_multiples_and_differ(config: LaunchConfig) -> Non
     first, *others = shapes
     assert first == min(few, key=lambda s: s.multiply_adds)
     assert all(size - max(tile, 8) < 32 for size, tile in zip(first, tiles, strict=True))
+    others = [shape for shape in others if shape not in cube_shapes(config)]
     assert all(len(set(shape)) == 3 for shape in others if shape in few)
     steps = [shape.k // config.tile_k for shape in shapes]
     if config.tile_k > 1:
@@ -131,6 +141,13 @@ def test_the_deeper_shape_is_beyond_16_bits_where_that_is_affordable() -> None:
         shape = deeper_shape(config)
         assert (shape is not None) is affordable
         assert shape is None or 65_536 + 256 * config.tile_k < shape.k <= LARGEST_EXACT_K
+    of_4096 = deeper_shape(LaunchConfig(16, 16, 64, 64, 16))
+    assert of_4096 is not None
+    assert of_4096.k > 32_768 + 16  # no more is affordable there
+    for small in (TILED, SQUARE):
+        deepest = deeper_shape(small)
+        assert deepest is not None
+        assert deepest.k > 32_768 * small.tile_k
 
 
 @pytest.mark.parametrize("config", CONFIGS)
@@ -150,6 +167,72 @@ def test_the_first_whole_tile_shape_is_the_smallest_of_32_or_more() -> None:
     assert whole_tile_shapes(NAIVE)[0] == (32, 32, 32)
     assert whole_tile_shapes(LaunchConfig(12, 12, 12, 12, 12))[0] == (36, 36, 36)
     assert whole_tile_shapes(WIDE)[0] == (128, 128, 32)
+
+
+def test_a_cube_of_whole_tiles_has_three_steps_where_that_is_affordable() -> None:
+    assert cube_shapes(TILED) == [(32, 32, 32)]
+    assert cube_shapes(NAIVE) == [(48, 48, 48)]
+    assert cube_shapes(LaunchConfig(32, 32, 32, 32, 32)) == [(96, 96, 96)]
+    assert cube_shapes(LaunchConfig(256, 1, 64, 64, 16)) == [(128, 128, 128)]
+    assert cube_shapes(DEEP) == cube_shapes(ROW) == []
+    for config in CONFIGS:
+        assert set(cube_shapes(config)) <= set(whole_tile_shapes(config))
+
+
+@pytest.mark.parametrize("config", CONFIGS)
+def test_each_pair_of_sizes_is_equal_once_and_each_tiny_size_tried_twice(
+    config: LaunchConfig,
+) -> None:
+    shapes = further_shapes(config)
+    equal = {(s.m == s.n, s.n == s.k, s.m == s.k) for s in shapes if max(s) > 4}
+    assert {(True, False, False), (False, True, False), (False, False, True)} <= equal
+    for axis in range(3):
+        for size in range(1, 5):
+            company = {s[:axis] + s[axis + 1 :] for s in shapes if max(s) < 5 and s[axis] == size}
+            assert len({first for first, _ in company}) == len({last for _, last in company}) == 2
+
+
+@pytest.mark.parametrize("config", CONFIGS)
+def test_usual_shapes_are_large_whole_and_square_then_ragged(config: LaunchConfig) -> None:
+    whole, *more = usual_shapes(config)
+    assert whole.filled(config.tiles) == whole
+    assert whole.m == whole.n >= 2048
+    assert whole.k >= 1024 or config.tile_m * config.tile_n == 128 * 128
+    assert whole.k % 32 == 0
+    assert min(min(shape) for shape in more) > 1024
+    for sizes in zip(*more, strict=True):
+        assert all(size % tile for size in sizes for tile in (2, 3, 5, 16))
+
+
+@pytest.mark.parametrize("config", CONFIGS)
+def test_smaller_shapes_keep_what_may_be_special_about_a_large_one(config: LaunchConfig) -> None:
+    for shape in (*usual_shapes(config), *large_shapes(config)):
+        smaller = smaller_like(shape, config)
+        assert smaller
+        assert max(s.multiply_adds for s in smaller) <= LARGEST_CASE
+        if shape.filled(config.tiles) == shape:
+            assert all(s.filled(config.tiles) == s for s in smaller)
+        for size, sizes in zip(shape, zip(*smaller, strict=True), strict=True):
+            assert size > 300 or set(sizes) == {size}
+
+
+def test_zeros_fill_rows_and_tiles_and_come_first_and_positive_inputs_have_none() -> None:
+    shape = Shape(64, 96, 80)
+    a, b = factors(exercise(), launch_of(Case(shape, "zeros", seed=3), SQUARE))
+    for matrix in (a, b):
+        assert 0.5 < (matrix == 0).mean() < 0.8
+        assert (matrix[3::5] == 0).all()
+        assert (matrix[::16, ::16] == 0).all()
+        assert (matrix[:16, 16:32] == 0).all()
+    a, b = factors(exercise(), launch_of(Case(shape, "positive", seed=3)))
+    assert {*a.ravel(), *b.ravel()} == {5, 6, 7, 8}
+
+
+@pytest.mark.parametrize("config", CONFIGS)
+def test_inputs_with_zeros_leave_a_product_that_is_not_0(config: LaunchConfig) -> None:
+    for shape in zeros_shapes(config):
+        launch = launch_of(Case(shape, "zeros", seed=3), config)
+        assert (product(exercise(), launch) != 0).any()
 
 
 @pytest.mark.parametrize("config", CONFIGS)
@@ -322,10 +405,17 @@ def test_the_product_is_that_of_the_definition(layout: Layout) -> None:
     assert np.array_equal(magnitude(*factors(exercise(layout), launch)), scale)
 
 
+@pytest.mark.parametrize("k", [262_143, 262_144, 524_307, 2_000_003])
+def test_integers_are_so_small_that_no_sum_is_rounded(k: int) -> None:
+    for inputs in ("exact", "positive"):
+        a, b = factors(exercise(), launch_of(Case(Shape(1, 1, k), inputs, seed=3)))
+        assert np.abs(a).max() * np.abs(b).max() * k < 1 << 24
+        assert np.abs(a).min() > 0
+
+
 def test_integers_that_would_be_rounded_are_refused() -> None:
     with pytest.raises(ValueError, match="exact up to K"):
         launch_of(Case(Shape(1, 1, LARGEST_EXACT_K + 1)))
-    launch_of(Case(Shape(1, 1, LARGEST_EXACT_K + 1), "real"))
 
 
 def test_the_words_of_the_contract_come_from_the_exercise() -> None:

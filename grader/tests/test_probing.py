@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
 import pytest
 
-from grader.checks.probing import large_blocks, wrong_tiles
+from grader.checks.probing import Blocks, large_blocks, wrong_tiles
 from grader.device import Build, Launch, Probe
 from grader.finding import Finding
-from grader.problems.matmul import Shape, large_shapes, prepare_sparse
+from grader.problems.matmul import Shape, large_shapes, prepare_sparse, sparse_product
 from grader.tests.fake_device import CONFIG, FakeDevice, an_entry, an_exercise, shape_of
 from grader.tests.simulated import FINISH, PRELUDE, build, device
 from grader.verdict import Verdict
@@ -88,23 +90,105 @@ def test_a_tile_of_wrong_values_is_found_with_what_it_read(
 
 
 class Storing(FakeDevice):
-    """A device on which the last block stores these elements, or nobody knows which."""
+    """A device on which each block stores these elements, or nobody knows which."""
 
-    def __init__(self, stored: list[int] | None) -> None:
+    def __init__(self, stored: list[int] | None, findings: tuple[Finding, ...] = ()) -> None:
         super().__init__()
-        self.stored = stored
+        self.stored, self.findings = stored, findings
         self.probed: list[tuple[Shape, int]] = []
 
     def probe_block(self, build: Build, launch: Launch, block: int) -> Probe:
         self.probed.append((shape_of(launch), block))
         stored = None if self.stored is None else np.array(self.stored, np.int64)
-        return Probe((), stored)
+        return Probe(self.findings, stored)
+
+
+def a_build() -> Build:
+    entry = an_entry()
+    assert entry.submission is not None
+    return Build(an_exercise(), entry.submission, "simulator", config=CONFIG)
+
+
+def blocks(device: FakeDevice, across: int, down: int) -> Blocks:
+    shape = Shape(down * CONFIG.tile_m, across * CONFIG.tile_n, CONFIG.tile_k)
+    return Blocks(device, a_build(), CONFIG, shape)
+
+
+Order = Callable[[int, int], tuple[int, int]]
+
+
+class Ordered(FakeDevice):
+    """A device whose blocks compute the tile that `order` gives them, where there is such a tile;
+    the last one computes nothing."""
+
+    def __init__(self, order: Order) -> None:
+        super().__init__()
+        self.order = order
+
+    def probe_block(self, build: Build, launch: Launch, block: int) -> Probe:
+        across, down = launch.grid
+        x, y = self.order(block, across)
+        if block == across * down - 1 or x >= across or y >= down:
+            return Probe((), np.array([], np.int64))
+        return Probe((), blocks(self, across, down).tile(y * across + x))
+
+
+def as_usual(block: int, across: int) -> tuple[int, int]:
+    return block % across, block // across
+
+
+def along_diagonals(block: int, across: int) -> tuple[int, int]:
+    return (block + block // across) % across, block // across
+
+
+def in_z_order(block: int, across: int) -> tuple[int, int]:
+    bits = [block >> place & 1 for place in range(8)]
+    x, y = (sum(bit << place for place, bit in enumerate(bits[first::2])) for first in (0, 1))
+    return x, y
+
+
+@pytest.mark.parametrize("across", [2, 8])
+@pytest.mark.parametrize(
+    ("order", "faults"), [(as_usual, 1), (along_diagonals, 0), (in_z_order, 0)]
+)
+def test_a_last_block_may_be_idle_where_tiles_have_another_order(
+    order: Order, faults: int, across: int
+) -> None:
+    some = blocks(Ordered(order), across, 8)
+    assert len(some.misplaced(some.of_last)) == faults
+
+
+def test_a_block_that_did_not_end_proves_nothing_of_its_tile() -> None:
+    some = blocks(Storing(None), 4, 4)
+    assert some.misplaced(Probe((), some.tile(5))) == ()
+
+
+def test_after_a_timeout_nothing_is_said_of_tiles() -> None:
+    late = Finding(Verdict.TIMEOUT, "timeout", {"limit_s": 10})
+    first = [0, 1, 2]
+    assert wrong_tiles(large_blocks(Storing(first), a_build()))[0].kind == "tile_missed"
+    assert wrong_tiles(large_blocks(Storing(first, (late,)), a_build())) == ()
+
+
+def test_every_value_of_a_tile_is_compared() -> None:
+    some = blocks(Storing(None), 4, 4)
+    rows, cols = np.arange(24, 32), np.arange(24, 32)
+    right = sparse_product(some.build.exercise, some.shape, rows, cols).astype(np.float32).ravel()
+    assert some.wrong_values(Probe((), some.tile(15), right)) == ()
+    for place in (0, 7, 56, 63):
+        values = right.copy()
+        values[place] += 1
+        (wrong,) = some.wrong_values(Probe((), some.tile(15), values))
+        assert wrong.facts["element"] == [24 + place // 8, 24 + place % 8]
+
+
+def test_large_shapes_come_near_the_limit_of_the_contract() -> None:
+    for m, n, k in large_shapes(CONFIG):
+        assert 1.9e9 < max(m * k, k * n, m * n) < 2**31
 
 
 def test_what_is_not_known_is_no_fault() -> None:
-    entry = an_entry()
-    assert entry.submission is not None
-    built = Build(an_exercise(), entry.submission, "simulator", config=CONFIG)
+    built = a_build()
     unknown = Storing(None)
     assert wrong_tiles(large_blocks(unknown, built)) == ()
     shapes = large_shapes(CONFIG)
