@@ -12,6 +12,8 @@ from grader.device import Build, Launch, Operand, Run, Words
 from grader.diagnosis import Evidence, explain, number
 from grader.finding import NOT_YOURS, Finding, GraderFault
 from grader.problems.matmul import Case
+from grader.source.device_variables import first_variable
+from grader.source.parameters import other_order
 from grader.source.sharing import unshared
 from grader.verdict import Verdict
 
@@ -24,11 +26,8 @@ def judge(build: Build, case: Case, launch: Launch, run: Run) -> tuple[Finding, 
     """
     if not run.images:
         return _unfinished(build, case, run)
-    if build.config is None:
-        what = f"The {build.device} launched a kernel without LAUNCH_CONFIG"
-        raise GraderFault(f"{what}. {NOT_YOURS} Next: {machine_fault.OTHERWISE}")
     found = [*run.findings, *_guards(launch, run), *_inputs(launch, run)]
-    evidence = Evidence.gather(build.exercise, build.config, case, launch, run.images[2])
+    evidence = Evidence.gather(build.exercise, build.launch_config, case, launch, run.images[2])
     found += explain(evidence)
     return _stamped(build, case, found)
 
@@ -125,12 +124,20 @@ def _stamped(
     return tuple(
         replace(
             f,
-            shape=f.shape or case.shape,
+            shape=case.shape,
             device=f.device or build.device,
-            facts={**f.facts, **_unshared(build, f)},
+            facts={**f.facts, **_of_the_text(build, f)},
         )
         for f in findings
     )
+
+
+def _of_the_text(build: Build, finding: Finding) -> Mapping[str, object]:
+    return {
+        **_unshared(build, finding),
+        **_other_order(build, finding),
+        **_kept_variable(build, finding),
+    }
 
 
 def _unshared(build: Build, finding: Finding) -> Mapping[str, object]:
@@ -139,3 +146,18 @@ def _unshared(build: Build, finding: Finding) -> Mapping[str, object]:
         return {}
     found = unshared(build.submission.text)
     return {} if found is None else {"unshared": found[0], "unshared_line": found[1]}
+
+
+def _other_order(build: Build, finding: Finding) -> Mapping[str, object]:
+    """Beside wrong values, and accesses to A, B and C: sizes that are named in another order."""
+    about = finding.facts.get("operand", finding.facts.get("name"))
+    if finding.verdict is not Verdict.WRONG_ANSWER and about not in ("A", "B", "C"):
+        return {}
+    found = other_order(build.submission.text, build.exercise.kernel)
+    return {} if found is None else {"named_sizes": list(found[0]), "named_in": found[1]}
+
+
+def _kept_variable(build: Build, finding: Finding) -> Mapping[str, object]:
+    """Beside wrong values: what a launch leaves behind for the next one."""
+    found = first_variable(build.submission.text) if finding.verdict in _VALUES else None
+    return {} if found is None else {"kept": found[0], "kept_line": found[1]}

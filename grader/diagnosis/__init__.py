@@ -69,9 +69,10 @@ def _written(evidence: Evidence) -> Iterator[Finding]:
 
 def _unwritten(evidence: Evidence) -> Iterator[Finding]:
     if evidence.unwritten.any():
+        yield from patterns.left_out_zeros(evidence)
         region = regions.describe(evidence.unwritten, evidence.config, evidence.shape)
         if not region.name.startswith("last_"):  # one more row of tiles than columns: both fit
-            yield from patterns.swapped_grid(evidence)
+            yield from patterns.axes_swapped(evidence)
         swapped = {"swapped_tile": True} if patterns.fits_swapped_tile(evidence) else {}
         facts = {**region.facts, **swapped}
         yield evidence.finding(f"unwritten_{region.name}", evidence.unwritten, **facts)

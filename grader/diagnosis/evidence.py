@@ -66,7 +66,7 @@ class Evidence:
             b=b,
             words=image[c.guard : c.guard + c.size].reshape(c.rows, c.cols),
             expected=product(exercise, launch),
-            exact=case.inputs == "exact",
+            exact=case.exact,
         )
 
     @cached_property

@@ -71,6 +71,9 @@ def findings(evidence: Evidence) -> Iterator[Finding]:
         yield from _one_step(evidence, Sum(evidence, width))
     yield from _replaced_step(evidence, Sum(evidence, evidence.config.tile_k))
     yield from _repeated_first_step(evidence)
+    yield from _steps_by_one(evidence)
+    yield from _row_as_an_offset(evidence)
+    yield from _every_other(evidence)
 
 
 def beyond_the_end(evidence: Evidence) -> Iterator[Finding]:
@@ -148,8 +151,10 @@ def _end_kind(used: int, k: int, tile_k: int) -> str:
 
 def _start_kind(skipped: int, k: int, tile_k: int) -> str:
     last_step = (k - 1) // tile_k * tile_k
-    if skipped in (last_step, k - 1):  # `sum =` in place of `sum +=`
+    if skipped == last_step:  # `sum =` in place of `sum +=`
         return "only_last_k_step"
+    if skipped == k - 1:
+        return "only_last_term"
     return "first_k_step_missing" if skipped == tile_k > 1 else "k_starts_late"
 
 
@@ -211,6 +216,40 @@ def _repeated_first_step(evidence: Evidence) -> Iterator[Finding]:
             return
 
 
+def _steps_by_one(evidence: Evidence) -> Iterator[Finding]:
+    """Steps are counted, and the count is taken for k0: each one begins a single k further on."""
+    tile, k = evidence.config.tile_k, evidence.shape.k
+    if tile > 1 and any(evidence.agrees(_by_one(evidence, steps)) for steps in (-(-k // tile), k)):
+        yield evidence.finding("steps_by_one", tile_k=tile)
+
+
+def _by_one(evidence: Evidence, steps: int) -> Matrix:
+    """C of so many steps that begin at k = 0, 1, 2 and so on."""
+    times = np.convolve(np.ones(steps), np.ones(evidence.config.tile_k))[: evidence.shape.k]
+    return np.asarray((evidence.a[:, : times.size] * times) @ evidence.b[: times.size])
+
+
+def _row_as_an_offset(evidence: Evidence) -> Iterator[Finding]:
+    """`k0 + ty * N` for `(k0 + ty) * N`: each step reads B a few words further on, not rows."""
+    (_, n, k), tile = evidence.shape, evidence.config.tile_k
+    if evidence.layout is not Layout.KXN or not 1 < tile < k:
+        return
+    place = np.arange(k)
+    at = (place % tile * n + place // tile * tile)[:, None] + np.arange(n)[None, :]
+    flat = np.ascontiguousarray(evidence.b).ravel()
+    if evidence.agrees(evidence.a @ flat[np.minimum(at, flat.size - 1)]):
+        yield evidence.finding("step_of_words")
+
+
+def _every_other(evidence: Evidence) -> Iterator[Finding]:
+    """A loop that moves on by two, or is unrolled by two of which one is forgotten."""
+    if evidence.shape.k > 2:
+        for first, kind in ((0, "even_terms_only"), (1, "odd_terms_only")):
+            if evidence.agrees(evidence.a[:, first::2] @ evidence.b[first::2]):
+                yield evidence.finding(kind)
+                return
+
+
 def _stale_tail(evidence: Evidence) -> Iterator[Finding]:
     """The last, partial step also multiplies what an earlier step left in the rest of the tile."""
     tile, k = evidence.config.tile_k, evidence.shape.k
@@ -221,7 +260,10 @@ def _stale_tail(evidence: Evidence) -> Iterator[Finding]:
         stale = slice((full - lag) * tile + rest, (full - lag + 1) * tile)
         prediction = evidence.expected + evidence.a[:, stale] @ evidence.b[stale]
         if evidence.agrees(prediction):
-            yield evidence.finding("k_tail_stale", k=k, full=full * tile, lag=lag)
+            # With a single term in the last step, a step that begins at k = 1 adds the same.
+            by_one = evidence.agrees(_by_one(evidence, full + 1))
+            start = full * tile
+            yield evidence.finding("k_tail_stale", k=k, full=start, lag=lag, by_one=by_one)
             return
 
 

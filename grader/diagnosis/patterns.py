@@ -9,7 +9,7 @@ import numpy as np
 from grader.diagnosis import regions
 from grader.diagnosis.evidence import Evidence
 from grader.finding import Finding
-from grader.problems.matmul import Matrix, grid
+from grader.problems.matmul import Layout, Matrix, grid
 from grader.verdict import Verdict
 
 # What the simulator puts into variables without a first value, with g++ and clang++: NaNs, which
@@ -22,6 +22,9 @@ _WRONG_SHARE = 0.75
 # In fewer elements, one number is soon another one, too.
 _LEAST_ALIKE = 8
 
+# Fewer elements that should be 0 may be missing for another reason.
+_LEAST_ZEROS = 3
+
 
 def whole_numbers(evidence: Evidence) -> Iterator[Finding]:
     """Fractions are lost, though integers came out right: they are tried first."""
@@ -33,8 +36,9 @@ def whole_numbers(evidence: Evidence) -> Iterator[Finding]:
 def zeros(evidence: Evidence) -> Iterator[Finding]:
     """Nothing was added up."""
     if evidence.agrees(np.zeros_like(evidence.expected)):
-        k, tile_k = evidence.shape.k, evidence.config.tile_k
-        yield evidence.finding("all_zero", k=k, tile_k=tile_k)
+        config = evidence.config
+        tile = [config.tile_m, config.tile_n, config.tile_k]
+        yield evidence.finding("all_zero", sizes=list(evidence.shape), tile=tile)
 
 
 def unset_variables(evidence: Evidence) -> Iterator[Finding]:
@@ -51,6 +55,13 @@ def infinities(evidence: Evidence) -> Iterator[Finding]:
         yield evidence.finding("infinite", mask)
 
 
+def left_out_zeros(evidence: Evidence) -> Iterator[Finding]:
+    """What is missing is all that should be 0, and nothing else."""
+    zero = evidence.expected == 0
+    if evidence.exact and zero.sum() >= _LEAST_ZEROS and np.array_equal(evidence.unwritten, zero):
+        yield evidence.finding("unwritten_zeros", evidence.unwritten)
+
+
 def added_to_c(evidence: Evidence) -> Iterator[Finding]:
     """A finite fill shows through: each element is off by what C held before."""
     fill = float(np.uint32(evidence.poison).view(np.float32))
@@ -59,31 +70,46 @@ def added_to_c(evidence: Evidence) -> Iterator[Finding]:
         yield evidence.finding("accumulates_into_c", offset=fill)
 
 
-def swapped_grid(evidence: Evidence) -> Iterator[Finding]:
-    """blockIdx.x counted rows of tiles: right values, and none where the grid is too narrow. Rows
-    that are compared with N and columns with M leave the same C where square tiles are whole."""
-    gx, gy = grid(evidence.config, evidence.shape)
-    bounds = _missed(evidence, (1, 1), (evidence.shape.m, evidence.shape.n))
-    if _missed(evidence, (evidence.config.tile_m, evidence.config.tile_n), (gy, gx)):
-        yield evidence.finding("grid_axes_swapped", grid=[gx, gy], bounds=bounds)
-    elif bounds:
-        yield evidence.finding("bounds_swapped")
+def axes_swapped(evidence: Evidence) -> Iterator[Finding]:
+    """Right values in the first rows (or columns), and none beyond, as a kernel leaves them that
+    mixes up rows and columns. `causes` are all known mistakes that leave this same C."""
+    shape, config = evidence.shape, evidence.config
+    gx, gy = grid(config, shape)
+    swapped = {
+        "blocks": (gx * config.tile_m, gy * config.tile_n),
+        "axes": (gx * config.tile_n, gy * config.tile_m),
+        "bounds": (shape.n, shape.m),
+    }
+    causes = [cause for cause, reach in swapped.items() if _missed(evidence, reach)]
+    if causes:
+        line, tile, first = _cut(evidence)
+        causes += ["one_line_of_blocks"] if first == tile else []
+        causes += ["part_of_tile"] if first < tile else []
+        yield evidence.finding("axes_swapped", causes=causes, line=line, tile=tile, first=first)
+
+
+def _cut(evidence: Evidence) -> tuple[str, int, int]:
+    """Where a C ends that is missing from some row (or column) on: what these lines are called, how
+    many of them a tile has, and the first one that is missing."""
+    missing_rows = evidence.unwritten.all(axis=1)
+    if missing_rows.any():
+        return "row", evidence.config.tile_m, int(missing_rows.argmax())
+    return "column", evidence.config.tile_n, int(evidence.unwritten.all(axis=0).argmax())
 
 
 def fits_swapped_tile(evidence: Evidence) -> bool:
     """Whether C is that of a kernel whose tile has tile_n rows and tile_m columns."""
-    tile = evidence.config.tile_n, evidence.config.tile_m
-    return tile[0] != tile[1] and _missed(evidence, tile, grid(evidence.config, evidence.shape))
+    tile_m, tile_n = evidence.config.tile_m, evidence.config.tile_n
+    gx, gy = grid(evidence.config, evidence.shape)
+    return tile_m != tile_n and _missed(evidence, (gy * tile_n, gx * tile_m))
 
 
-def _missed(evidence: Evidence, tile: tuple[int, int], blocks: tuple[int, int]) -> bool:
-    """Whether C is right as far as so many blocks (along x and y) of such tiles (rows, columns)
-    reach, and unwritten beyond."""
-    rows = np.arange(evidence.shape.m)[:, None] // tile[0]
-    cols = np.arange(evidence.shape.n)[None, :] // tile[1]
-    missed = (rows >= blocks[1]) | (cols >= blocks[0])
+def _missed(evidence: Evidence, reach: tuple[int, int]) -> bool:
+    """Whether C is right in its first so many rows and columns, and unwritten beyond."""
+    missed = np.ones_like(evidence.wrong)
+    missed[: reach[0], : reach[1]] = False
     only_these = np.array_equal(evidence.wrong, missed) and evidence.unwritten[missed].all()
-    return bool(missed.any() and not missed.all() and only_these)
+    return bool(missed.any() and only_these)
 
 
 def findings(evidence: Evidence) -> Iterator[Finding]:
@@ -92,6 +118,7 @@ def findings(evidence: Evidence) -> Iterator[Finding]:
     yield from _shifted(evidence)
     yield from _scaled(evidence)
     yield from _alike(evidence)
+    yield from _other_thread_index(evidence)
     yield from _moved(evidence)
     yield from _carried_on(evidence)
 
@@ -135,6 +162,15 @@ def turned_factors(evidence: Evidence) -> Iterator[Finding]:
         both = _turn(evidence.a, tile_k) @ _turn(evidence.b, tile_k)
         if evidence.agrees(both[:rows_a, :cols_b]):
             yield evidence.finding("tile_transposed", operand="A and B", tile=tile_k)
+    if turn_b and evidence.agrees(deep_a[:rows_a] @ _turn(_misread(evidence), tile_k)[:, :cols_b]):
+        yield evidence.finding("b_other_layout_turned", stored=str(evidence.layout), tile=tile_k)
+
+
+def _misread(evidence: Evidence) -> Matrix:
+    """B (K x N) as a kernel sees it that takes it to be stored the other way round."""
+    k, n = evidence.b.shape
+    words = evidence.b_stored.ravel()
+    return words.reshape(k, n) if evidence.layout is Layout.NXK else words.reshape(n, k).T
 
 
 def _padded(matrix: Matrix, tile: int) -> Matrix:
@@ -184,6 +220,24 @@ def _alike(evidence: Evidence) -> Iterator[Finding]:
         yield evidence.finding("all_alike", lines="rows", index="row")
     elif got.shape[1] > 1 and (got == got[:, :1]).all():
         yield evidence.finding("all_alike", lines="columns", index="column")
+
+
+def _other_thread_index(evidence: Evidence) -> Iterator[Finding]:
+    """threadIdx.y chooses a thread's column of B, or threadIdx.x its row of A, though not its
+    element of C; or both, and then a tile holds one value."""
+    tile_m, tile_n = evidence.config.tile_m, evidence.config.tile_n
+    telling = evidence.wrong & evidence.finite & (evidence.got != 0)  # zeros have other causes
+    if max(tile_m, tile_n) == 1 or telling.sum() < _LEAST_ALIKE:
+        return
+    rows, cols = np.indices(evidence.expected.shape)
+    in_tile = rows % tile_m, cols % tile_n
+    right = np.pad(evidence.expected, ((0, tile_m + tile_n),) * 2)  # zeros, as in padded tiles
+    if evidence.agrees(right[rows, cols - in_tile[1] + in_tile[0]]):
+        yield evidence.finding("other_thread_index", used="y", line="column", operand="B")
+    elif evidence.agrees(right[rows - in_tile[0] + in_tile[1], cols]):
+        yield evidence.finding("other_thread_index", used="x", line="row", operand="A")
+    elif evidence.agrees(evidence.got[rows - in_tile[0], cols - in_tile[1]]):
+        yield evidence.finding("tiles_alike", tile=[tile_m, tile_n])
 
 
 def _moved(evidence: Evidence) -> Iterator[Finding]:

@@ -7,13 +7,24 @@ states a fact, its place, and a next step; it never shows the repair.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from types import MappingProxyType
 
 from grader.exercise import Exercise
 from grader.finding import Finding
-from grader.messages import building, efficiency, files, memory, running, speed, values
+from grader.messages import (
+    building,
+    efficiency,
+    files,
+    memory,
+    running,
+    special,
+    speed,
+    unwritten,
+    values,
+)
 from grader.messages.wording import Template, phrases
 from grader.verdict import Verdict
 
@@ -48,6 +59,14 @@ _OF_A_WARP = (
     "Every lane that a mask names and that has not returned must come to the same call with the "
     "same mask, and no other lane: which condition lies around that call?"
 )
+_NARROW = (
+    "Which type has each number that goes into this index (a float holds whole numbers up to "
+    "2^24), and how many rows and columns can a matrix of 2^31 elements have?"
+)
+_OTHER_WAY = (
+    "Which conditions compare M, N or K with a number or with each other, and what is different "
+    "where they hold?"
+)
 # For faults that mean the same in every exercise; an exercise.toml may still say it otherwise.
 _HINTS = {
     "compile_error": "The compiler names the line where it noticed the mistake, which is often on "
@@ -65,12 +84,20 @@ _HINTS = {
     "of CUDA or of C++, and for whatever the file itself defines.",
     "lane_not_in_mask": _OF_A_WARP,
     "lanes_missed": _OF_A_WARP,
+    "one_word_for_all": "What is declared __shared__ exists once in a block, also a single number; "
+    "a variable without that word exists once in each thread.",
     "one_step_more": "A step that loads the tile of the next one has nothing to load when it is "
     "the last: a clamped index loads all the same.",
-    "ragged_rows": "A sector begins at every eighth word of A and of B: at which word of one does "
-    "the second tile of a row begin, and who fetches the rest of that sector?",
+    "output_traffic": "C lies in global memory, so what is added to it in a loop is loaded and "
+    "stored each time; a variable of a thread's own lies in a register.",
+    "race_of_blocks": "A barrier orders the threads of one block only; of two blocks, either may "
+    "run first, or both at once.",
+    "ragged_rows": "A sector begins at every eighth word of a matrix: at which word of one does "
+    "the second tile of a row begin, and who touches the rest of that sector?",
     "register_array": "Each dimension of an array has its own length: which loop counts the index "
     "of this one, and does it stop before that length?",
+    "repeated_store": "Write down the first row and column of both blocks: they follow from "
+    "blockIdx and from the rows and columns that a block computes, which are tile_m and tile_n.",
     "shared_access": "An index of a tile starts at 0 again in every block and every step: which "
     "loop or thread counts this one, and does it stop before the length of the array?",
     "shared_first_value": "A block finds in shared memory whatever the one before it left there.",
@@ -80,10 +107,37 @@ _HINTS = {
     "one step: work out the index for both threads that are named. Where several arrays share one "
     "piece of memory, where does each of them begin, and how many words has it?",
     "unroll_macro": "A constexpr int is known in such a line, a #define is not.",
-    "wrong_when_large": "Which type has each number that goes into this index (a float holds whole "
-    "numbers up to 2^24), and how many rows and columns can a matrix of 2^31 elements have?",
+    "global_access_when_large": _NARROW,
+    "wild_access_when_large": _NARROW,
+    "wrong_when_large": _NARROW,
+    "tile_missed_usual": _OTHER_WAY,
+    "wrong_when_large_usual": _OTHER_WAY,
+    "wrong_with_positive": "A float holds numbers up to 3.4e38: which condition, constant or type "
+    "stands between the sum and C?",
+    "wrong_with_zeros": "A product with 0 is a term of the sum like any other: which condition of "
+    "the kernel looks at a value instead of an index?",
 }
-_DYNAMIC = "It counts bytes, of which a float has 4, for all that a block keeps in that memory."
+_DYNAMIC = (
+    ".dynamic_shared counts bytes, of which a float has 4, for all that a block keeps in that "
+    "memory. If that is enough, which loop or thread counts the index, and where does it stop?"
+)
+_BEFORE_THE_START = (
+    "An index is below 0 where something is subtracted from it, where it did not fit its type, or "
+    "where it holds a variable that was never set: which of these are there in that line?"
+)
+# What compilers say of mistakes that are no slips of the pen, and what to tell in their place.
+_COMPILERS_WORDS = (
+    (
+        re.compile("pointer-to-object|for array subscript|subscripted value"),
+        "What stands before that bracket is a single number. A, B and C are rows of words, however "
+        "many dimensions their matrices have: A takes one index, and A[i] is a number.",
+    ),
+    (
+        re.compile("have a constant value|constant.expression|n.t constant|variable.length"),
+        "What stands there must be known when the file is compiled, as the size of every array: by "
+        "a constexpr int or a #define, not by a variable of the kernel, nor by blockDim.",
+    ),
+)
 
 
 @dataclass(frozen=True)
@@ -100,6 +154,8 @@ TEXTS: Mapping[str, Template] = MappingProxyType(
         **building.TEXTS,
         **memory.TEXTS,
         **running.TEXTS,
+        **special.TEXTS,
+        **unwritten.TEXTS,
         **values.TEXTS,
         **efficiency.TEXTS,
         **speed.TEXTS,
@@ -120,10 +176,9 @@ def say(finding: Finding) -> str:
 
 def _hint(finding: Finding, exercise: Exercise) -> str:
     """The exercise's own hint for this kind, or for this verdict, or where to look."""
-    if private := _private_tile(finding):
-        return private
-    if "dynamic_bytes" in finding.facts:
-        return _DYNAMIC
+    of_the_text = _other_order(finding) or _private_tile(finding) or _kept_variable(finding)
+    if special_hint := of_the_text or _of_the_facts(finding):
+        return special_hint
     keys = [finding.kind]
     # A diagnosis that knows what went wrong asks its own question; a general hint would mislead.
     explained = finding.verdict in _OF_MANY_KINDS or "k" in finding.facts
@@ -140,8 +195,47 @@ def _hint(finding: Finding, exercise: Exercise) -> str:
         shape = f"EX={exercise.short} SHAPE={finding.shape}"
         return f"make run {shape} prints A, B, C and what C should be."
     if finding.verdict is Verdict.WRONG_ANSWER:
-        return _NOT_WRITTEN if finding.kind in values.UNWRITTEN else _BY_HAND
+        return _NOT_WRITTEN if finding.kind in unwritten.TEXTS else _BY_HAND
     return f"exercises/{exercise.name}/README.md says what the kernel is given and what is checked."
+
+
+def _of_the_facts(finding: Finding) -> str:
+    """For findings that share their kind with others of another cause; "" for most."""
+    facts = finding.facts
+    if "dynamic_bytes" in facts:
+        return _DYNAMIC
+    if finding.kind == "global_access" and facts["index"] < 0:
+        return _BEFORE_THE_START
+    if finding.kind == "compile_error":
+        return next(
+            (hint for words, hint in _COMPILERS_WORDS if words.search(facts["message"])), ""
+        )
+    return ""
+
+
+def _other_order(finding: Finding) -> str:
+    """What the text says of the order of the sizes; "" where it is as it should be."""
+    facts = finding.facts
+    if "named_sizes" not in facts:
+        return ""
+    order = ", ".join(facts["named_sizes"])
+    return (
+        f"Line {facts['named_in']} names the sizes in the order {order}, but the kernel is called "
+        "with M, N, K: is each of them used for what it is?"
+    )
+
+
+def _kept_variable(finding: Finding) -> str:
+    """What the text says of a variable of the device, where C is missing or wrong for no reason
+    that shows in it."""
+    facts = finding.facts
+    general = finding.kind in unwritten.TEXTS or finding.kind.startswith(_UNEXPLAINED)
+    if "kept" not in facts or not general:
+        return ""
+    return (
+        f"{facts['kept']}, declared in line {facts['kept_line']}, lies in the GPU's memory and "
+        "keeps its value from one launch to the next: what does it hold when a launch begins?"
+    )
 
 
 def _private_tile(finding: Finding) -> str:

@@ -33,8 +33,9 @@ def _sectors(finding: Finding) -> str:
 
 def _ragged_rows(finding: Finding) -> str:
     facts = finding.facts
+    whose = "the block" if facts["size"] == "block_x" else "its tile"
     return (
-        f"{_sectors(finding)}: a row of its tile has {_some(facts['row_words'], 'word')} "
+        f"{_sectors(finding)}: a row of {whose} has {_some(facts['row_words'], 'word')} "
         f"({facts['size']}), a sector 8, so rows begin or end within sectors. "
         f"Which {facts['size']} fills every sector that a row touches?"
     )
@@ -84,6 +85,16 @@ def _variable_traffic(finding: Finding) -> str:
         f"All threads together load {facts['words']:,} words of device variables, most of them of "
         f"{clipped(facts['name'])}, where {facts['allowed']:,} are allowed{at(finding)}. These lie "
         "in global memory, as A and B do. In which memory does a block keep what it reads again?"
+    )
+
+
+def _output_traffic(finding: Finding) -> str:
+    facts = finding.facts
+    loaded = f" and load {facts['loaded']:,}" if facts["loaded"] else ""
+    return (
+        f"All threads together store {facts['stored']:,} words of C{loaded}{at(finding)}: "
+        f"{facts['ratio']:.3g} times the {facts['elements']:,} elements that its tiles have. "
+        "Where does a sum live until it is complete?"
     )
 
 
@@ -145,6 +156,7 @@ TEXTS: Mapping[str, Template] = {
     "too_much_traffic": _too_much_traffic,
     "one_step_more": _one_step_more,
     "variable_traffic": _variable_traffic,
+    "output_traffic": _output_traffic,
     "unnamed_depth": _unnamed_depth,
     "tile_too_small": _tile_too_small,
     "uncounted": _uncounted,

@@ -32,7 +32,7 @@ def _invalid_utf8(finding: Finding) -> str:
     facts = finding.facts
     return (
         f"{_file(finding)} is not valid UTF-8: line {facts['line']} holds the byte "
-        f"{facts['byte']}. Save the file as UTF-8, or retype the letter."
+        f"{facts['byte']} outside of comments. Save the file as UTF-8, or retype the letter."
     )
 
 

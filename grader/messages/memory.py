@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any
 
 from grader.finding import Finding
@@ -12,8 +12,8 @@ from grader.messages.wording import (
     clipped,
     counted,
     listed,
-    number,
     pair,
+    size,
     subscripts,
     who,
 )
@@ -46,6 +46,11 @@ def _global_access(finding: Finding) -> str:
             f"{does} The thread has work, and for its element of C that is k = {facts['k']} where "
             f"K={facts['k']}: which values does k take?"
         )
+    if facts["index"] < 0:
+        return (
+            f"{does} Which part of its index is below 0, and has every variable in it a first "
+            "value?"
+        )
     return (
         f"{does} "
         "Is there work for this thread at all, and if so, which row length does its index use?"
@@ -70,14 +75,23 @@ def _shared_access(finding: Finding) -> str:
     if dynamic and past >= 0:
         return (
             f"{does} {name}{subscripts(facts['index'])}, {where} of it{at(finding)}. "
-            f"LAUNCH_CONFIG sets .dynamic_shared to {counted(dynamic, 'byte')}: how many does all "
-            "take that is kept there?"
+            f"LAUNCH_CONFIG sets .dynamic_shared to {counted(dynamic, 'byte')}: does what is kept "
+            "there take more, or does an index run too far?"
         )
     declared = f", declared {subscripts(facts['dims'])}" if facts["dims"] else ""
+    last = f", also in the last of {size(facts['threads'])} threads" if past >= 0 else ""
     return (
-        f"{does} {name}{subscripts(facts['index'])}, {where} of "
-        f"{name}{declared}{at(finding)}. Does the index run as far as the array does?"
+        f"{does} {name}{subscripts(facts['index'])}{_same_word(name, facts)}, {where} of "
+        f"{name}{declared}{at(finding)}. Does each index stay inside{last}?"
     )
+
+
+def _same_word(name: str, facts: Mapping[str, Any]) -> str:
+    """The first words past an array of rows are also those past the end of its last row."""
+    dims, index = facts["dims"], facts["index"]
+    if len(dims) != 2 or index[0] != dims[0]:
+        return ""
+    return f" (or {name}{subscripts([index[0] - 1, dims[1] + index[1]])})"
 
 
 def _register_array(finding: Finding) -> str:
@@ -110,7 +124,7 @@ def _misaligned(finding: Finding) -> str:
     return (
         f"{who(facts)} {does} {facts['bytes']} bytes at once {start} {place}, which "
         f"does not lie on a multiple of {facts['bytes']} bytes{at(finding)}. "
-        "Where do the rows of that array start?"
+        "Where do the rows of that array start, and where in a row does a thread begin?"
     )
 
 
@@ -140,20 +154,38 @@ _DID = {"read": "read by", "write": "written by"}
 
 
 def _race(finding: Finding) -> str:
-    """Both parties as the program orders them, those of two blocks as they met."""
+    """Both parties as the program orders them."""
     facts = finding.facts
     if facts["asynchronous"]:
         return _copy_race(finding)
     first = f"{_element(facts)}: {_DID[facts['other_access']]} thread {pair(facts['other'])}"
     second = f"thread {pair(facts['thread'])} of block {pair(facts['block'])}"
-    if facts["space"] == "global" and facts["other_block"] != facts["block"]:
-        return (
-            f"{first} of block {pair(facts['other_block'])} and {_DID[facts['access']]} {second}; "
-            f"nothing orders two blocks{at(finding)}. Which block does this element belong to?"
-        )
     lanes = ", and being lanes of one warp orders nothing" if facts["same_warp"] else ""
     does, question = _second_party(finding)
     return f"{first}, {does} {second}, no barrier between{lanes}{at(finding)}. {question}"
+
+
+def _race_of_blocks(finding: Finding) -> str:
+    """Both parties as they met."""
+    facts = finding.facts
+    question = "Which block does this element belong to?"
+    if facts["name"] != "C":
+        question = "Does each block need a part of its own there, or to read what others wrote?"
+    return (
+        f"{_element(facts)}: {_DID[facts['other_access']]} thread {pair(facts['other'])} of block "
+        f"{pair(facts['other_block'])} and {_DID[facts['access']]} thread {pair(facts['thread'])} "
+        f"of block {pair(facts['block'])}; nothing orders two blocks{at(finding)}. {question}"
+    )
+
+
+def _one_word_for_all(finding: Finding) -> str:
+    facts = finding.facts
+    return (
+        f"{_element(facts)} is one word for all threads of a block: in one line it is "
+        f"{_DID[facts['other_access']]} thread {pair(facts['other'])} and {_DID[facts['access']]} "
+        f"thread {pair(facts['thread'])} of block {pair(facts['block'])}, in no order"
+        f"{at(finding)}. Is it meant to be one for all, or each thread's own?"
+    )
 
 
 def _second_party(finding: Finding) -> tuple[str, str]:
@@ -213,11 +245,15 @@ def _element(facts: Mapping[str, Any]) -> str:
 
 def _repeated_store(finding: Finding) -> str:
     facts = finding.facts
+    blocks = facts["other_block"], facts["block"]
+    apart = [axis for axis, one, other in zip("xyz", *blocks, strict=False) if one != other]
+    fact = "Every block has a tile of C of its own"
+    if len(apart) == 1:
+        fact = f"They differ in blockIdx.{apart[0]} alone"
     return (
-        f"{_element(facts)} is stored by block "
-        f"{pair(facts['other_block'])} and again, with the same value, by block "
-        f"{pair(facts['block'])}{at(finding)}. Every block has a tile of C of its own: how many "
-        "rows and columns does a block compute, and what do tile_m and tile_n say?"
+        f"{_element(facts)} is stored by block {pair(blocks[0])} and again, with the same value, "
+        f"by block {pair(blocks[1])}{at(finding)}. {fact}: which rows and columns does each of "
+        "them compute, and are those as many as tile_m and tile_n say?"
     )
 
 
@@ -230,38 +266,6 @@ def _unset(finding: Finding) -> str:
         f"{who(facts)} reads {_element(facts)} before {before} wrote it{matters}{at(finding)}. "
         "Where does its first value come from?"
     )
-
-
-def _tile_missed(finding: Finding) -> str:
-    facts = finding.facts
-    row, col = facts["missed"]
-    does = "stores nothing of C"
-    if "stored" in facts:
-        other_row, other_col = facts["stored"]
-        other = f"block {_position(facts['other_block'])}"
-        does = f"stores C[{other_row}][{other_col}] and on, which {other} stores as well"
-    return (
-        f"The last block, {_position(facts['block'])}, {does}{at(finding)}: its own tile, which "
-        f"begins at C[{row}][{col}], is left out. Which is the largest number that the type of each"
-        " index can hold?"
-    )
-
-
-def _wrong_when_large(finding: Finding) -> str:
-    facts = finding.facts
-    cause = ", though the indices stay inside"
-    if "read" in facts:
-        read = facts["read"]["name"] + subscripts(facts["read"]["index"])
-        cause = f": it reads {read}, which no element of C that it stores depends on"
-    return (
-        f"The last block, {_position(facts['block'])}, leaves {number(facts['got'])} in "
-        f"C{subscripts(facts['element'])} instead of {number(facts['expected'])}{cause}"
-        f"{at(finding)}. Which is the largest number that the type of each index can hold?"
-    )
-
-
-def _position(numbers: Sequence[int]) -> str:
-    return f"({', '.join(map(str, numbers))})"
 
 
 TEXTS: Mapping[str, Template] = {
@@ -288,13 +292,13 @@ TEXTS: Mapping[str, Template] = {
         "{who} computes {expression}, which does not fit in an int{at}, although every matrix has "
         "fewer than 2^31 elements. Which factors does this index multiply, and in which order?"
     ),
-    "tile_missed": _tile_missed,
-    "wrong_when_large": _wrong_when_large,
     "overflow_beyond": (
         "The index {expression} does not fit in an int{at}: no fault, as matrices here have fewer "
         "than 2^31 elements. Which type holds a larger index?"
     ),
     "race": _race,
+    "race_of_blocks": _race_of_blocks,
+    "one_word_for_all": _one_word_for_all,
     "repeated_store": _repeated_store,
     "copy_uncommitted": _copy_uncommitted,
     "two_writers": _two_writers,

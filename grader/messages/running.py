@@ -19,7 +19,8 @@ def _timeout(finding: Finding) -> str:
     facts = finding.facts
     return (
         f"The kernel was stopped after {facts['limit_s']:g} s{at(finding)}; {_lower(who(facts))} "
-        "was still running. Does every loop end?"
+        "was still running. Does every loop end, and does each thread compute its own share of C "
+        "only?"
     )
 
 
@@ -107,7 +108,7 @@ TEXTS: Mapping[str, Template] = {
     "A kernel writes to C and to shared memory only: what else does it write to?",
     "timeout": _timeout,
     "timeout_gpu": "The kernel was stopped after {limit_s:g} s on the GPU{at}. "
-    "Does every loop end?",
+    "Does every loop end, and does each thread compute its own share of C only?",
     "timeout_all": "The {shapes} shapes up to this one{at} took more than {limit_s:g} s together, "
     "where a good kernel takes a few. What makes each launch slow?",
     "output_limit": "The kernel printed more than {limit_bytes} bytes{at}; the rest was dropped. "

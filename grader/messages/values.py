@@ -6,19 +6,17 @@ from collections.abc import Mapping
 from typing import Any
 
 from grader.finding import Finding
-from grader.messages.wording import Template, at, element, hole, listed, number, pair, share
-
-
-def _nothing_written(finding: Finding) -> str:
-    facts = finding.facts
-    start = f"No element of C was written{at(finding)}."
-    if facts["partial"]:
-        rows, cols = facts["tile"]
-        return (
-            f"{start} Which line stores to C, and does a thread get there where C is smaller than "
-            f"a tile of {rows} x {cols}?"
-        )
-    return f"{start} Does any thread get as far as a store to C?"
+from grader.messages.wording import (
+    Template,
+    box,
+    element,
+    listed,
+    number,
+    pair,
+    places,
+    share,
+    size,
+)
 
 
 def _swapped_parameters(finding: Finding) -> str:
@@ -64,12 +62,22 @@ def _and_where(facts: Mapping[str, Any]) -> str:
 
 
 def _all_zero(finding: Finding) -> str:
-    facts = finding.facts
+    """Zeros are what guards put in place of a part of a tile; where they do too much, the sizes
+    that fill no tile are the suspects."""
+    sizes, tile = finding.facts["sizes"], finding.facts["tile"]
     start = f"{element(finding)}. C is zero everywhere"
-    if facts["k"] < facts["tile_k"]:
+    short = [i for i in range(3) if sizes[i] < tile[i]]
+    if short == [2]:
         return (
-            f"{start}. K={facts['k']} is less than one step of {facts['tile_k']}: how often does "
-            "the loop over K run?"
+            f"{start}. K={sizes[2]} is less than one step of {tile[2]}: how often does the loop "
+            "over K run?"
+        )
+    if short:
+        names = listed(["MNK"[i] for i in short])
+        fills = "fill no whole tile" if short[1:] else "fills no whole tile"
+        return (
+            f"{start}. {names} {fills} here ({size(tile)}): which condition of "
+            "load, loop or store is false for every thread?"
         )
     return f"{start}. Is every product added to the sum, and the sum what is stored?"
 
@@ -84,6 +92,8 @@ PARTIAL_SUMS = {
     "first_k_step_missing": "the beginning is missing. Is the first tile in place when it is used?",
     "only_last_k_step": "that is the last step. Does every step add to the sum, and is it kept for "
     "the next one?",
+    "only_last_term": "that is the last product alone. Does the inner loop add to the sum, or set "
+    "it?",
     "k_starts_late": "where does the loop start?",
 }
 
@@ -129,6 +139,18 @@ def _stale_step(finding: Finding) -> str:
         "does each load move on with the step, and of two buffers, which one is filled then and "
         "which one is read?",
     )
+
+
+def _stale_tail(finding: Finding) -> str:
+    facts = finding.facts
+    start = f"{element(finding)}. The last K tile, from k = {facts['full']} on, is only partly "
+    left = "filled; the sum also holds what an earlier step left in the rest of it"
+    if facts["by_one"]:
+        return (
+            f"{start}{left}, or the second step begins at k = 1. Where does it begin, and what "
+            "lies past K?"
+        )
+    return f"{start}{left}. What should lie there?"
 
 
 def _ragged(facts: Mapping[str, Any]) -> str:
@@ -190,61 +212,20 @@ def _wrong_tail(finding: Finding, where: str) -> str:
     return _wrong(finding, where, "What is loaded for a tile that is only partly inside?")
 
 
-def _box(facts: Mapping[str, Any]) -> str:
-    top, bottom, left, right = facts["box"]
-    rows = f"row {top}" if top == bottom else f"rows {top} to {bottom}"
-    cols = f"column {left}" if left == right else f"columns {left} to {right}"
-    return f"{rows}, {cols}"
-
-
-def _places(facts: Mapping[str, Any]) -> str:
-    row, col = facts["in_tile"]
-    return (
-        f"{facts['places']} of the {facts['of_places']} places of a tile, the same in every tile, "
-        f"first row {row}, column {col} of the tile"
-    )
-
-
-def _or_swapped(facts: Mapping[str, Any]) -> str:
-    if "swapped_tile" not in facts:
-        return ""
-    return ", or are tile_m, the rows of a tile, and tile_n, its columns, the wrong way round"
-
-
-UNWRITTEN: Mapping[str, Template] = {
-    "nothing_written": _nothing_written,
-    "unwritten_last_rows": "{hole}. Row {full_rows} lies past the last full tile: does any thread "
-    "compute it?",
-    "unwritten_last_cols": "{hole}. Column {full_cols} lies past the last full tile: does any "
-    "thread compute it?",
-    "unwritten_last_rows_and_cols": "{hole}. What begins at row {full_rows} and column {full_cols} "
-    "lies past the last full tile: does any thread compute it?",
-    "unwritten_last_corner": "{hole}. Only the corner that starts there is missing, where rows and "
-    "columns both run past the last full tile: which condition leaves it out?",
-    "unwritten_blocks": "{hole}. {blocks} of {of_blocks} blocks wrote nothing: which tile does "
-    "each block compute?",
-    "unwritten_places": lambda f: (
-        f"{hole(f)}. Missing are {_places(f.facts)}. "
-        f"Do the threads of a block together compute all of it{_or_swapped(f.facts)}?"
-    ),
-    "unwritten_somewhere": lambda f: (
-        f"{hole(f)}; {share(f.facts)} missing, in {_box(f.facts)}. "
-        f"Which thread should write that one{_or_swapped(f.facts)}?"
-    ),
-    "bounds_swapped": "{hole}. This C comes from a kernel that compares rows with N and columns "
-    "with M: which size goes with the rows?",
-    "grid_axes_swapped": lambda f: (
-        f"{hole(f)}. The grid is {f.facts['grid'][0]} blocks wide, along the columns of C, and "
-        f"{f.facts['grid'][1]} high, along its rows; this C comes from a kernel that takes it the "
-        f"other way round{', or compares rows with N and columns with M' * f.facts['bounds']}. "
-        "Which block index, and which size, goes with the rows?"
-    ),
-}
-
 INDICES: Mapping[str, Template] = {
     "swapped_parameters": _swapped_parameters,
     "wrong_stride": _wrong_stride,
     "b_other_layout": _b_other_layout,
+    "b_other_layout_turned": "{element}. This C comes from loading B as if its rows were its "
+    "columns (it is stored {stored}) into {tile} x {tile} tiles that are then read with their "
+    "indices swapped: which elements of B are neighbours in memory?",
+    "other_thread_index": "{element}. This C comes from a kernel in which threadIdx.{used} chooses "
+    "the {line} of {operand} that a thread reads, but not the {line} of C that it stores: which of "
+    "x and y is it to be?",
+    "tiles_alike": lambda f: (
+        f"{element(f)}. All elements of each {size(f.facts['tile'])} tile of C hold one value: "
+        "which thread indices enter the sum, and do those of loads and stores go together?"
+    ),
     "transposed": "{element}. C holds the transpose of the right answer: which of its indices "
     "runs along a row?",
     "tile_transposed": "{element}. This C comes from transposing each {tile} x {tile} tile of "
@@ -271,8 +252,15 @@ ALONG_K: Mapping[str, Template] = {
     "k_step_stale": _stale_step,
     "first_step_again": "{element}. This C comes from a kernel that takes {operand} from the first "
     "step along K in every step: which index of that load moves on with the step?",
-    "k_tail_stale": "{element}. The last K tile, from k = {full} on, is only partly filled; the "
-    "sum also holds what an earlier step left in the rest of it. What should lie there?",
+    "k_tail_stale": _stale_tail,
+    "steps_by_one": "{element}. This C comes from steps along K that begin at k = 0, 1, 2 and so "
+    "on, where a tile is {tile_k} deep: by how much does k0 grow, and is it a step or a k?",
+    "step_of_words": "{element}. This C comes from a kernel that moves by words of B from step to "
+    "step, where it should move by rows: in the index of B, what is multiplied by N?",
+    "even_terms_only": "{element}. The sum holds the terms k = 0, 2, 4 and so on only: by how much "
+    "does k grow, and what is added for each?",
+    "odd_terms_only": "{element}. The sum holds the terms k = 1, 3, 5 and so on only: by how much "
+    "does k grow, and what is added for each?",
     "k_tail_unguarded": lambda f: (
         f"{element(f)}. The sum also holds {_terms(f.facts['k'], f.facts['end'] - 1)}, past "
         f"K={f.facts['k']}: what do the loads of {f.facts['operand']} fetch there?"
@@ -292,7 +280,7 @@ NUMBERS: Mapping[str, Template] = {
     "nan_everywhere": _nan_everywhere,
     "reads_past_end": _reads_past_end,
     "nan_somewhere": lambda f: (
-        f"{element(f)}; {share(f.facts)} NaN, in {_box(f.facts)}. Does that thread use a value "
+        f"{element(f)}; {share(f.facts)} NaN, in {box(f.facts)}. Does that thread use a value "
         "that was never set, or one from outside the matrices?"
     ),
     "infinite": "{element}; {share} infinite, and no sum of such products is. Does it use a value "
@@ -330,11 +318,11 @@ PLACES: Mapping[str, Template] = {
         "What does that block do differently?",
     ),
     "wrong_places": lambda f: _wrong(
-        f, f"in {_places(f.facts)}", "Which of a thread's outputs is that?"
+        f, f"in {places(f.facts)}", "Which of a thread's outputs is that?"
     ),
     "wrong_somewhere": lambda f: _wrong(
-        f, f"in {_box(f.facts)}", "Work one out by hand: which products make it up?"
+        f, f"in {box(f.facts)}", "Work one out by hand: which products make it up?"
     ),
 }
 
-TEXTS: Mapping[str, Template] = {**UNWRITTEN, **INDICES, **ALONG_K, **NUMBERS, **PLACES}
+TEXTS: Mapping[str, Template] = {**INDICES, **ALONG_K, **NUMBERS, **PLACES}

@@ -71,6 +71,26 @@ def subscripts(index: Sequence[int]) -> str:
     return "".join(f"[{i}]" for i in index)
 
 
+def size(lengths: Sequence[int]) -> str:
+    """`16 x 16`"""
+    return " x ".join(map(str, lengths))
+
+
+def box(facts: Mapping[str, Any]) -> str:
+    top, bottom, left, right = facts["box"]
+    rows = f"row {top}" if top == bottom else f"rows {top} to {bottom}"
+    cols = f"column {left}" if left == right else f"columns {left} to {right}"
+    return f"{rows}, {cols}"
+
+
+def places(facts: Mapping[str, Any]) -> str:
+    row, col = facts["in_tile"]
+    return (
+        f"{facts['places']} of the {facts['of_places']} places of a tile, the same in every tile, "
+        f"first row {row}, column {col} of the tile"
+    )
+
+
 def number(value: float | str) -> str:
     """As a float32 is read: seven digits, and never taken for an integer."""
     if isinstance(value, str):

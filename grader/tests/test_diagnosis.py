@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from grader.device import LaunchConfig
-from grader.diagnosis import Evidence, explain
+from grader.diagnosis import Evidence, explain, regions
 from grader.finding import Finding
 from grader.messages import say
 from grader.problems.matmul import Case, Layout, Shape
@@ -79,7 +79,7 @@ def test_tails_that_were_never_written_are_named(kernel: Kernel, kind: str, shap
         assert found.facts["box"] == [m - m % 8, m - 1, 0, n - 1]
 
 
-@pytest.mark.parametrize("shape, partial", [("16x8x8", False), ("3x20x5", True), ("1x1x1", True)])
+@pytest.mark.parametrize("shape, partial", [("16x8x8", False), ("3x20x5", True), ("20x3x5", True)])
 def test_a_kernel_that_writes_nothing_is_named(shape: str, partial: bool) -> None:
     found = only(explained(Kernel(writes=lambda r, c, s, g: (r < 0) | (c < 0)), shape))
     assert found.kind == "nothing_written"
@@ -169,20 +169,42 @@ def test_the_transpose_of_the_right_answer_is_named(shape: str, inputs: str) -> 
     assert found.kind == "transposed"
 
 
-@pytest.mark.parametrize("shape", ["17x41x5", "40x8x8"])
-def test_swapped_block_indices_are_named(shape: str) -> None:
-    found = only(explained(Kernel(swap_blocks=True), shape))
-    assert found.kind == "grid_axes_swapped"
-    assert found.facts["bounds"] is (shape == "40x8x8")  # whole tiles
+def only_first(rows: int = 1000, cols: int = 1000) -> Kernel:
+    return Kernel(writes=lambda r, c, s, g: (r < rows) & (c < cols))
 
 
-def test_swapped_bounds_are_named_beside_the_block_indices_that_leave_the_same_c() -> None:
-    kernel = Kernel(writes=lambda r, c, s, g: (r < s.n) & (c < s.m))
-    found = only(explained(kernel, "16x24x8"))
-    assert (found.kind, found.facts["bounds"]) == ("grid_axes_swapped", True)
-    assert "compares rows with N" in say(found)
-    for shape, config in (("16x40x8", LaunchConfig(32, 8, 8, 32, 1)), ("13x30x8", TILED)):
-        assert only(explained(kernel, shape, config)).kind == "bounds_swapped"
+WIDE = LaunchConfig(32, 8, 8, 32, 1)
+TALL = LaunchConfig(8, 8, 16, 8, 8)
+
+
+@pytest.mark.parametrize(
+    "kernel, shape, config, causes",
+    [
+        (Kernel(swap_blocks=True), "17x41x5", TILED, ["blocks", "axes"]),
+        (Kernel(swap_blocks=True), "16x24x8", TILED, ["blocks", "axes", "bounds"]),
+        (Kernel(swap_blocks=True), "40x65x5", WIDE, ["blocks"]),
+        # x for the rows, in threads and blocks alike: as where bounds are swapped
+        (only_first(cols=32), "32x64x40", WIDE, ["axes", "bounds", "one_line_of_blocks"]),
+        (only_first(cols=13), "13x30x8", TILED, ["bounds"]),
+        # blockIdx.y is left out, or multiplied by too much, in a grid that is one block wide
+        (only_first(rows=8), "32x32x32", WIDE, ["blocks", "one_line_of_blocks"]),
+        # tile_m is twice as large as what a block computes
+        (only_first(rows=8), "16x8x8", TALL, ["axes", "bounds", "part_of_tile"]),
+    ],
+)
+def test_all_mistakes_that_leave_the_same_c_as_swapped_axes_are_named(
+    kernel: Kernel, shape: str, config: LaunchConfig, causes: list[str]
+) -> None:
+    found = only(explained(kernel, shape, config))
+    assert (found.kind, found.facts["causes"]) == ("axes_swapped", causes)
+
+
+def test_a_cause_is_told_as_a_fact_only_where_no_other_fits() -> None:
+    alone = say(only(explained(only_first(cols=13), "13x30x8")))
+    assert "compares rows with N and columns with M: which" in alone
+    several = say(only(explained(only_first(cols=32), "32x64x40", WIDE)))
+    assert "takes x for the rows and y for the columns, or compares rows with N" in several
+    assert "or starts no block at column 32" in several
 
 
 @pytest.mark.parametrize("shape", ["16x48x5", "24x64x8"])
@@ -196,6 +218,38 @@ def test_a_tile_whose_rows_and_columns_may_be_swapped_is_asked_for(shape: str) -
     assert only(explained(swapped, shape, wide)).facts["swapped_tile"]
     half = Kernel(writes=lambda r, c, s, g: (c % g.tile_n < 8) & (r >= 0))
     assert "swapped_tile" not in only(explained(half, shape, wide)).facts
+
+
+@pytest.mark.parametrize("shape", ["16x24x8", "17x9x13"])
+@pytest.mark.parametrize("inputs", ["exact", "real"])
+def test_a_thread_index_that_chooses_the_wrong_line_of_a_factor_is_named(
+    shape: str, inputs: str
+) -> None:
+    for axis, operand, index in ((1, "B", "y"), (0, "A", "x")):
+
+        def chosen(old: Floats, total: Floats, axis: int = axis) -> Floats:
+            return np.broadcast_to(np.expand_dims(np.diag(total), axis), total.shape)
+
+        found = only(explained(Kernel(result=chosen), shape, inputs=inputs))
+        assert found.kind == "other_thread_index"
+        assert (found.facts["operand"], found.facts["used"]) == (operand, index)
+
+
+def test_a_zero_in_place_of_one_element_is_not_blamed_on_a_thread_index() -> None:
+    kernel = Kernel(result=lambda old, total: total * (np.arange(8) < 1)[:, None])
+    assert only(explained(kernel, "2x1x5")).kind != "other_thread_index"
+
+
+def test_tiles_that_hold_one_value_each_are_told() -> None:
+    kernel = Kernel(result=lambda old, total: np.full_like(total, total[3, 5]))
+    assert only(explained(kernel, "16x24x8")).kind == "tiles_alike"
+
+
+def test_b_of_the_other_layout_in_tiles_that_are_turned_is_named_as_both() -> None:
+    kernel = Kernel(b=lambda k, c, s: k * s.n + c, see_b=lambda tile: tile.T)
+    assert only(explained(kernel, "16x24x32", layout=NXK)).kind == "b_other_layout_turned"
+    kernel = Kernel(b=lambda k, c, s: c * s.k + k, see_b=lambda tile: tile.T)
+    assert only(explained(kernel, "16x24x32")).kind == "b_other_layout_turned"
 
 
 def test_fractions_that_are_lost_on_the_way_are_told_as_whole_numbers() -> None:
@@ -356,6 +410,13 @@ def test_no_wrong_value_comes_out_without_a_finding(
     found = explain(Evidence.gather(exercise(), TILED, case, launch, image))
     assert found
     assert all(say(replace(one, shape=case.shape)) for one in found)
+
+
+def test_places_are_counted_of_the_part_of_a_tile_that_there_is() -> None:
+    mask = np.zeros((3, 24), bool)
+    mask[:, 5::8] = True
+    found = regions.describe(mask, TILED, Shape(3, 24, 8))
+    assert (found.name, found.facts) == ("places", {"places": 3, "of_places": 3 * TILED.tile_n})
 
 
 def test_a_c_of_infinities_is_wrong() -> None:

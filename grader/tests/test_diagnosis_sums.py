@@ -39,7 +39,8 @@ def test_a_dropped_k_tail_is_named(shape: str, inputs: str, layout: Layout) -> N
 
 def test_a_k_tail_dropped_with_nothing_before_it_is_a_sum_of_nothing() -> None:
     found = only(explained(Kernel(steps=_floor), "4x5x3"))
-    assert (found.kind, found.facts["k"], found.facts["tile_k"]) == ("all_zero", 3, 8)
+    assert (found.kind, found.facts["sizes"]) == ("all_zero", [4, 5, 3])
+    assert found.facts["tile"] == [8, 8, 8]
 
 
 @pytest.mark.parametrize(
@@ -107,7 +108,7 @@ def test_a_loop_over_the_tile_that_leaves_out_some_places_is_named(
 def test_assigning_in_place_of_adding_leaves_the_last_term() -> None:
     kernel = Kernel(see_a=lambda tile: tile * (np.arange(8) == 7), steps=lambda k, t: [k // t - 1])
     found = only(explained(kernel, "9x7x24"))
-    assert (found.kind, found.facts["skipped"]) == ("only_last_k_step", 23)
+    assert (found.kind, found.facts["skipped"]) == ("only_last_term", 23)
 
 
 @pytest.mark.parametrize("shape", ["9x7x13", "16x8x25", "1x1x9"])
@@ -116,6 +117,34 @@ def test_a_k_tail_that_multiplies_the_stale_tile_is_named(shape: str, inputs: st
     found = only(explained(Kernel(stale=True), shape, inputs=inputs))
     assert found.kind == "k_tail_stale"
     assert found.facts["full"] == found.facts["k"] // 8 * 8
+    assert found.facts["by_one"] is (shape == "1x1x9")  # one term in a last step
+
+
+@pytest.mark.parametrize("shape", ["9x7x24", "1x2x40"])
+@pytest.mark.parametrize("inputs", ["exact", "real"])
+def test_steps_that_move_on_by_too_little_are_named(shape: str, inputs: str) -> None:
+    by_one = Kernel(
+        a=lambda row, k, s: row * s.k + k // 8 + k % 8,
+        b=lambda k, col, s: (k // 8 + k % 8) * s.n + col,
+    )
+    assert only(explained(by_one, shape, inputs=inputs)).kind == "steps_by_one"
+    words = Kernel(b=lambda k, col, s: k % 8 * s.n + k // 8 * 8 + col)
+    assert only(explained(words, shape, inputs=inputs)).kind == "step_of_words"
+
+
+@pytest.mark.parametrize("first, kind", [(0, "even_terms_only"), (1, "odd_terms_only")])
+@pytest.mark.parametrize("shape", ["9x7x13", "4x5x6"])
+def test_every_second_term_is_named(first: int, kind: str, shape: str) -> None:
+    kernel = Kernel(steps=lambda k, t: range(first, k, 2))
+    assert only(explained(kernel, shape, FLAT)).kind == kind
+
+
+def test_elements_that_are_left_out_because_they_are_zero_are_named() -> None:
+    kernel = Kernel(result=lambda old, total: np.where(total == 0, old, total))
+    found = only(explained(kernel, "30x40x2"))
+    assert (found.kind, found.facts["expected"]) == ("unwritten_zeros", 0.0)
+    # A single one may be missing for another reason.
+    assert only(explained(kernel, "1x13x2", seed=2)).kind == "unwritten_somewhere"
 
 
 def test_a_stale_tile_before_the_first_store_is_unset_shared_memory() -> None:

@@ -30,6 +30,7 @@ ELEMENT = {
     "of": 153,
     "box": [16, 16, 0, 8],
 }
+CUT = {"line": "row", "tile": 32, "first": 16}
 TAIL = {**ELEMENT, "full_rows": 16, "full_cols": 8}
 SPAN = {**ELEMENT, "step": 1, "steps": 3, "first_k": 8, "last_k": 15}
 LOST = {**ELEMENT, "units": 183.5, "limit": 16.0, "wrong": 100}
@@ -132,9 +133,9 @@ EXAMPLES: list[tuple[str, Verdict, Mapping[str, Any]]] = [
     ("global_access", Verdict.OUT_OF_BOUNDS, {**GLOBAL, "access": "read", "index": 68, "col": 0, "k": 4}),
     ("global_access", Verdict.OUT_OF_BOUNDS, {**GLOBAL, "access": "read", "index": 66, "row": 16, "col": 2, "bytes": 16}),
     ("global_access", Verdict.OUT_OF_BOUNDS, {**GLOBAL, "access": "write", "index": -1, "row": -1, "col": -1}),
-    ("shared_access", Verdict.OUT_OF_BOUNDS, {"access": "write", "variable": "As", "index": [16, 0], "bytes_past": 4, "dims": [16, 16], **WHO}),
-    ("shared_access", Verdict.OUT_OF_BOUNDS, {"access": "read", "variable": "As", "index": [-1, 15], "bytes_past": -4, "dims": [16, 16], **WHO}),
-    ("shared_access", Verdict.OUT_OF_BOUNDS, {"access": "read", "variable": "shared memory", "index": [], "bytes_past": 0, "dims": [], **WHO}),
+    ("shared_access", Verdict.OUT_OF_BOUNDS, {"access": "write", "variable": "As", "index": [16, 0], "bytes_past": 4, "dims": [16, 16], "threads": [32, 32], **WHO}),
+    ("shared_access", Verdict.OUT_OF_BOUNDS, {"access": "read", "variable": "As", "index": [-1, 15], "bytes_past": -4, "dims": [16, 16], "threads": [32, 32], **WHO}),
+    ("shared_access", Verdict.OUT_OF_BOUNDS, {"access": "read", "variable": "shared memory", "index": [], "bytes_past": 0, "dims": [], "threads": [32, 32], **WHO}),
     ("shared_access", Verdict.OUT_OF_BOUNDS, {"access": "write", "variable": "dynamic shared memory", "index": [], "bytes_past": 0, "dims": [], "dynamic_bytes": 0, **WHO}),
     ("shared_access", Verdict.OUT_OF_BOUNDS, {"access": "write", "variable": "dynamic shared memory", "index": [128], "bytes_past": 0, "dims": [128], "dynamic_bytes": 512, **WHO}),
     ("register_array", Verdict.OUT_OF_BOUNDS, {"index": 8, "type": "float [8]", "variable": "sum", "length": 8, **WHO}),
@@ -155,6 +156,14 @@ EXAMPLES: list[tuple[str, Verdict, Mapping[str, Any]]] = [
     ("tile_missed", Verdict.INDEX_OVERFLOW, {"block": [1, 62499], "missed": [999984, 16]}),
     ("wrong_when_large", Verdict.INDEX_OVERFLOW, {"block": [1, 64999], "element": [1039984, 16], "got": 812.0, "expected": -37.0, "read": {"name": "A", "index": [57, 0]}}),
     ("wrong_when_large", Verdict.INDEX_OVERFLOW, {"block": [1, 64999], "element": [1039984, 16], "got": 812.0, "expected": -37.0}),
+    ("wrong_when_large_usual", Verdict.WRONG_ANSWER, {"block": [127, 127], "element": [2032, 2032], "got": 883.0, "expected": 890.0}),
+    ("tile_missed_usual", Verdict.WRONG_ANSWER, {"block": [127, 127], "missed": [2032, 2032]}),
+    ("global_access_when_large", Verdict.OUT_OF_BOUNDS, {"access": "read", "operand": "A", "index": -61632, "rows": 45000, "cols": 3, **WHO}),
+    ("global_access_usual", Verdict.OUT_OF_BOUNDS, {"access": "read", "operand": "A", "index": 2116643, "rows": 2053, "cols": 1031, **WHO}),
+    ("wild_access_when_large", Verdict.OUT_OF_BOUNDS, {"access": "write", **WHO}),
+    ("wild_access_usual", Verdict.OUT_OF_BOUNDS, {"access": "write", **WHO}),
+    ("wrong_with_zeros", Verdict.WRONG_ANSWER, {**TAIL}),
+    ("wrong_with_positive", Verdict.WRONG_ANSWER, {**TAIL}),
     ("overflow_beyond", Verdict.INDEX_OVERFLOW, {"expression": "46496 * 46500", **WHO}),
     ("race", Verdict.RACE, RACE),
     ("repeated_store", Verdict.RACE, {**RACE, "name": "C", "index": [16, 8], "space": "global", "access": "write", "other_access": "write", "other_block": [0, 0]}),
@@ -162,7 +171,9 @@ EXAMPLES: list[tuple[str, Verdict, Mapping[str, Any]]] = [
     ("race", Verdict.RACE, {**RACE, "asynchronous": True, "access": "read", "other_access": "write"}),
     ("race", Verdict.RACE, {**RACE, "asynchronous": True, "overwriting": True, "access": "read", "other_access": "write"}),
     ("race", Verdict.RACE, {**RACE, "access": "read", "other_access": "write"}),
-    ("race", Verdict.RACE, {**RACE, "name": "C", "index": [16, 8], "space": "global", "other_block": [0, 0], "other_access": "write"}),
+    ("race_of_blocks", Verdict.RACE, {**RACE, "name": "C", "index": [16, 8], "space": "global", "other_block": [0, 0], "other_access": "write"}),
+    ("race_of_blocks", Verdict.RACE, {**RACE, "name": "Bt", "index": [16], "space": "global", "other_block": [0, 0], "other_access": "write"}),
+    ("one_word_for_all", Verdict.RACE, {**RACE, "name": "Sum", "index": []}),
     ("race", Verdict.RACE, {**RACE, "name": "C", "index": [16, 8], "space": "global"}),
     ("copy_uncommitted", Verdict.RACE, {**RACE, "asynchronous": True, "access": "read", "other_access": "write"}),
     ("two_writers", Verdict.RACE, {**RACE, "other_access": "write"}),
@@ -193,12 +204,13 @@ EXAMPLES: list[tuple[str, Verdict, Mapping[str, Any]]] = [
     ("unwritten_last_rows_and_cols", Verdict.WRONG_ANSWER, TAIL),
     ("unwritten_last_corner", Verdict.WRONG_ANSWER, TAIL),
     ("unwritten_blocks", Verdict.WRONG_ANSWER, {**ELEMENT, "blocks": 3, "of_blocks": 4}),
+    ("unwritten_zeros", Verdict.WRONG_ANSWER, ELEMENT),
     ("unwritten_places", Verdict.WRONG_ANSWER, {**ELEMENT, "places": 32, "of_places": 64}),
     ("unwritten_places", Verdict.WRONG_ANSWER, {**ELEMENT, "places": 32, "of_places": 64, "swapped_tile": True}),
     ("unwritten_somewhere", Verdict.WRONG_ANSWER, ELEMENT),
-    ("bounds_swapped", Verdict.WRONG_ANSWER, ELEMENT),
-    ("grid_axes_swapped", Verdict.WRONG_ANSWER, {**ELEMENT, "grid": [2, 3], "bounds": True}),
-    ("grid_axes_swapped", Verdict.WRONG_ANSWER, {**ELEMENT, "grid": [2, 3], "bounds": False}),
+    ("axes_swapped", Verdict.WRONG_ANSWER, {**ELEMENT, **CUT, "causes": ["bounds"]}),
+    ("axes_swapped", Verdict.WRONG_ANSWER, {**ELEMENT, **CUT, "causes": ["blocks", "one_line_of_blocks"]}),
+    ("axes_swapped", Verdict.WRONG_ANSWER, {**ELEMENT, **CUT, "causes": ["axes", "bounds", "part_of_tile"]}),
     ("swapped_parameters", Verdict.WRONG_ANSWER, {**ELEMENT, "order": ["M", "K", "N"]}),
     ("wrong_stride", Verdict.WRONG_ANSWER, {**ELEMENT, "operand": "A", "used": "A[row * N + k]"}),
     ("wrong_stride", Verdict.WRONG_ANSWER, {**ELEMENT, "operand": "C", "used": "C[row * M + col]"}),
@@ -210,8 +222,10 @@ EXAMPLES: list[tuple[str, Verdict, Mapping[str, Any]]] = [
     ("shifted", Verdict.WRONG_ANSWER, {**ELEMENT, "down": 1, "right": -1}),
     ("shifted", Verdict.WRONG_ANSWER, {**ELEMENT, "down": 0, "right": 1}),
     ("all_alike", Verdict.WRONG_ANSWER, {**ELEMENT, "lines": "rows", "index": "row"}),
-    ("all_zero", Verdict.WRONG_ANSWER, {**ELEMENT, "k": 3, "tile_k": 16}),
-    ("all_zero", Verdict.WRONG_ANSWER, {**ELEMENT, "k": 32, "tile_k": 16}),
+    ("all_zero", Verdict.WRONG_ANSWER, {**ELEMENT, "sizes": [32, 32, 3], "tile": [16, 16, 16]}),
+    ("all_zero", Verdict.WRONG_ANSWER, {**ELEMENT, "sizes": [32, 1, 32], "tile": [16, 16, 16]}),
+    ("all_zero", Verdict.WRONG_ANSWER, {**ELEMENT, "sizes": [1, 1, 1], "tile": [16, 16, 16]}),
+    ("all_zero", Verdict.WRONG_ANSWER, {**ELEMENT, "sizes": [32, 32, 32], "tile": [16, 16, 16]}),
     ("whole_numbers", Verdict.WRONG_ANSWER, ELEMENT),
     ("k_tail_dropped", Verdict.WRONG_ANSWER, {**ELEMENT, "used": 16, "k": 17}),
     ("last_k_tile_missing", Verdict.WRONG_ANSWER, {**ELEMENT, "used": 16, "k": 32}),
@@ -220,7 +234,15 @@ EXAMPLES: list[tuple[str, Verdict, Mapping[str, Any]]] = [
     ("first_k_tile_only", Verdict.WRONG_ANSWER, {**ELEMENT, "used": 16, "k": 64}),
     ("k_stops_early", Verdict.WRONG_ANSWER, {**ELEMENT, "used": 9, "k": 64}),
     ("first_k_step_missing", Verdict.WRONG_ANSWER, {**ELEMENT, "skipped": 16, "used": 48, "k": 64}),
-    ("only_last_k_step", Verdict.WRONG_ANSWER, {**ELEMENT, "skipped": 63, "used": 1, "k": 64}),
+    ("only_last_k_step", Verdict.WRONG_ANSWER, {**ELEMENT, "skipped": 48, "used": 16, "k": 64}),
+    ("only_last_term", Verdict.WRONG_ANSWER, {**ELEMENT, "skipped": 63, "used": 1, "k": 64}),
+    ("b_other_layout_turned", Verdict.WRONG_ANSWER, {**ELEMENT, "stored": "NxK", "tile": 16}),
+    ("other_thread_index", Verdict.WRONG_ANSWER, {**ELEMENT, "used": "y", "line": "column", "operand": "B"}),
+    ("tiles_alike", Verdict.WRONG_ANSWER, {**ELEMENT, "tile": [16, 16]}),
+    ("even_terms_only", Verdict.WRONG_ANSWER, ELEMENT),
+    ("odd_terms_only", Verdict.WRONG_ANSWER, ELEMENT),
+    ("step_of_words", Verdict.WRONG_ANSWER, ELEMENT),
+    ("steps_by_one", Verdict.WRONG_ANSWER, {**ELEMENT, "tile_k": 16}),
     ("k_starts_late", Verdict.WRONG_ANSWER, {**ELEMENT, "skipped": 9, "used": 55, "k": 64}),
     ("tile_stops_early", Verdict.WRONG_ANSWER, {**ELEMENT, "first_place": 0, "last_place": 14, "tile_k": 16}),
     ("tile_starts_late", Verdict.WRONG_ANSWER, {**ELEMENT, "first_place": 15, "last_place": 15, "tile_k": 16}),
@@ -230,7 +252,8 @@ EXAMPLES: list[tuple[str, Verdict, Mapping[str, Any]]] = [
     ("lines_moved", Verdict.WRONG_ANSWER, {**ELEMENT, "line": "column", "to": 16, "of": 1}),
     ("sum_carried_on", Verdict.WRONG_ANSWER, {**ELEMENT, "distance": 16, "lines": "columns"}),
     ("first_step_again", Verdict.WRONG_ANSWER, {**ELEMENT, "operand": "A and B"}),
-    ("k_tail_stale", Verdict.WRONG_ANSWER, {**ELEMENT, "k": 17, "full": 16, "lag": 1}),
+    ("k_tail_stale", Verdict.WRONG_ANSWER, {**ELEMENT, "k": 17, "full": 16, "lag": 1, "by_one": True}),
+    ("k_tail_stale", Verdict.WRONG_ANSWER, {**ELEMENT, "k": 19, "full": 16, "lag": 1, "by_one": False}),
     ("k_tail_unguarded", Verdict.WRONG_ANSWER, {**ELEMENT, "operand": "A and B", "k": 17, "end": 32}),
     ("k_one_too_far", Verdict.WRONG_ANSWER, {**ELEMENT, "operand": "A and B", "k": 17, "end": 18}),
     ("k_loop_bound", Verdict.WRONG_ANSWER, {**ELEMENT, "bound": "N", "end": 40, "k": 17}),
@@ -258,11 +281,14 @@ EXAMPLES: list[tuple[str, Verdict, Mapping[str, Any]]] = [
     ("uncoalesced", Verdict.UNCOALESCED, {"name": "B", "access": "load", "ratio": 8.0, "sectors_per_request": 32.0, "ideal": 4.0, "words_apart": 40}),
     ("uncoalesced", Verdict.UNCOALESCED, {"name": "C", "access": "store", "ratio": 1.6, "sectors_per_request": 6.4666, "ideal": 4.0, "words_apart": 2}),
     ("ragged_rows", Verdict.UNCOALESCED, {"name": "A", "access": "load", "ratio": 1.71, "sectors_per_request": 5.56, "ideal": 3.25, "words_per_request": 25.0, "size": "tile_k", "row_words": 10}),
+    ("ragged_rows", Verdict.UNCOALESCED, {"name": "C", "access": "store", "ratio": 2.0, "sectors_per_request": 4.0, "ideal": 2.0, "words_per_request": 16.0, "size": "block_x", "row_words": 4}),
     ("too_much_traffic", Verdict.TOO_MUCH_TRAFFIC, {"name": "A", "access": "load", "words": 737280, "allowed": 46080, "ratio": 16.0, "tile_m": 16, "tile_n": 8}),
     ("too_much_traffic", Verdict.TOO_MUCH_TRAFFIC, {"name": "B", "access": "load", "words": 46081, "allowed": 46080, "ratio": 46081 / 46080, "tile_m": 16, "tile_n": 8}),
     ("few_lanes", Verdict.UNCOALESCED, {"name": "A", "access": "load", "ratio": 8.0, "sectors_per_request": 1.0, "ideal": 1.0, "words_per_request": 1.0}),
     ("few_lanes", Verdict.UNCOALESCED, {"name": "C", "access": "store", "ratio": 2.6666, "sectors_per_request": 1.0, "ideal": 1.0, "words_per_request": 3.0}),
     ("variable_traffic", Verdict.TOO_MUCH_TRAFFIC, {"name": "As", "access": "load", "words": 1720320, "allowed": 116480}),
+    ("output_traffic", Verdict.TOO_MUCH_TRAFFIC, {"name": "C", "access": "store", "words": 405504, "stored": 405504, "loaded": 393216, "elements": 12288, "ratio": 33.0}),
+    ("output_traffic", Verdict.TOO_MUCH_TRAFFIC, {"name": "C", "access": "store", "words": 36864, "stored": 36864, "loaded": 0, "elements": 12288, "ratio": 3.0}),
     ("one_step_more", Verdict.TOO_MUCH_TRAFFIC, {"name": "A", "access": "load", "words": 50176, "allowed": 43008, "ratio": 7 / 6, "tile_m": 16, "tile_n": 16, "tile_k": 16}),
     ("unnamed_depth", Verdict.TOO_MUCH_TRAFFIC, {"name": "A", "access": "load", "words": 12288, "allowed": 10176, "ratio": 1.2075, "tile_m": 16, "tile_n": 16}),
     ("shared_wavefronts", Verdict.TOO_MUCH_TRAFFIC, {"name": "As", "access": "load", "wavefronts": 104.125, "limit": 4.0}),
@@ -356,14 +382,8 @@ def test_a_tail_is_told_as_fact_place_and_question() -> None:
             "As[0][3]: an asynchronous copy of thread (9, 2) was still under way when it was read "
             "by thread (3, 0) (M=17 N=9 K=4). Which wait and which barrier come before that?",
         ),
-        (
-            {"space": "global", "name": "C", "other_block": [1, 1]},
-            "C[0][3]: read by thread (9, 2) of block (1, 1) and written by thread (3, 0) of "
-            "block (0, 1); nothing orders two blocks (M=17 N=9 K=4). Which block does this "
-            "element belong to?",
-        ),
     ],
-    ids=["between warps", "in one warp", "in C", "asynchronous", "between blocks"],
+    ids=["between warps", "in one warp", "in C", "asynchronous"],
 )
 def test_a_race_names_both_parties_and_what_is_missing(facts: Mapping[str, Any], text: str) -> None:
     assert describe(finding("race", Verdict.RACE, {**RACE, **facts}), exercise()).text == text
@@ -406,6 +426,107 @@ def test_two_writers_are_not_asked_for_a_barrier(
     message = describe(found, exercise(hints=hints))
     assert message.text == text
     assert "barrier" not in message.hint
+
+
+@pytest.mark.parametrize(
+    ("name", "question"),
+    [
+        ("C", "Which block does this element belong to?"),
+        ("scratch", "Does each block need a part of its own there, or to read what others wrote?"),
+    ],
+)
+def test_two_blocks_are_not_asked_for_a_barrier_that_would_not_order_them(
+    name: str, question: str
+) -> None:
+    facts = {**RACE, "space": "global", "name": name, "other_block": [1, 1]}
+    message = describe(
+        finding("race_of_blocks", Verdict.RACE, facts), exercise(hints={"race": "Count barriers."})
+    )
+    assert message.text == (
+        f"{name}[0][3]: read by thread (9, 2) of block (1, 1) and written by thread (3, 0) of "
+        f"block (0, 1); nothing orders two blocks (M=17 N=9 K=4). {question}"
+    )
+    assert "of one block only" in message.hint
+
+
+@pytest.mark.parametrize("kind", ["one_word_for_all", "repeated_store"])
+def test_what_no_barrier_mends_is_not_told_with_the_hint_on_barriers(kind: str) -> None:
+    (facts, *_) = (facts for name, _, facts in EXAMPLES if name == kind)
+    hints = {"race": "Count your barriers."}
+    assert "arriers" not in describe(finding(kind, Verdict.RACE, facts), exercise(hints=hints)).hint
+
+
+def test_c_of_zeros_asks_for_k_only_where_k_alone_fills_no_tile() -> None:
+    def said(sizes: list[int]) -> str:
+        facts = {**ELEMENT, "sizes": sizes, "tile": [16, 16, 16]}
+        return describe(finding("all_zero", Verdict.WRONG_ANSWER, facts), exercise()).text
+
+    assert "K=3 is less than one step of 16: how often does the loop over K run?" in said(
+        [32, 32, 3]
+    )
+    assert "M, N and K fill no whole tile here (16 x 16 x 16)" in said([1, 1, 1])
+    assert "N fills no whole tile" in said([32, 1, 32])
+    assert "tile" not in said([32, 32, 32])
+
+
+def test_an_index_before_the_start_is_not_asked_for_a_guard_at_the_end() -> None:
+    hints = {"out_of_bounds": "The last blocks reach past the edge."}
+    facts = {**GLOBAL, "access": "read", "index": -1, "row": -1, "col": -1}
+    message = describe(
+        finding("global_access", Verdict.OUT_OF_BOUNDS, facts), exercise(hints=hints)
+    )
+    assert "1 element before the start of A" in message.text
+    assert message.text.endswith("is below 0, and has every variable in it a first value?")
+    assert "below 0" in message.hint
+
+
+@pytest.mark.parametrize(
+    ("words", "hint"),
+    [
+        ('expression must have pointer-to-object type but it has type "float"', "one index"),
+        ("invalid types 'const float[int]' for array subscript", "one index"),
+        ("subscripted value is not an array, pointer, or vector", "one index"),
+        ("expression must have a constant value", "when the file is compiled"),
+        ("storage size of 'As' isn't constant", "when the file is compiled"),
+        ("variable length array declaration cannot have 'static' storage", "when the file"),
+        ("expected ';' before '}' token", "semicolon"),
+    ],
+)
+def test_what_a_compiler_says_decides_whether_a_semicolon_is_asked_for(
+    words: str, hint: str
+) -> None:
+    facts = {"compiler": "g++", "message": words, "count": 1}
+    said = describe(finding("compile_error", Verdict.COMPILE_ERROR, facts), exercise()).hint
+    assert hint in said
+    assert ("semicolon" in said) is (hint == "semicolon")
+
+
+@pytest.mark.parametrize(
+    ("block", "question"),
+    [([0, 1], "They differ in blockIdx.y alone"), ([1, 1], "Every block has a tile of C")],
+)
+def test_two_blocks_that_store_one_element_are_told_by_what_they_differ_in(
+    block: list[int], question: str
+) -> None:
+    facts = {**RACE, "name": "C", "index": [0, 0], "other_block": [0, 0], "block": block}
+    assert question in describe(finding("repeated_store", Verdict.RACE, facts), exercise()).text
+
+
+def test_a_word_past_a_tile_is_named_by_both_rows_that_lead_to_it() -> None:
+    facts = {"access": "write", "variable": "As", "index": [16, 0], "bytes_past": 0}
+    facts |= {"dims": [16, 16], "threads": [32, 32], **WHO}
+    text = describe(finding("shared_access", Verdict.OUT_OF_BOUNDS, facts), exercise()).text
+    assert "As[16][0] (or As[15][16]), right past the end of As, declared [16][16]" in text
+    assert "also in the last of 32 x 32 threads?" in text
+
+
+def test_a_variable_of_the_device_is_asked_for_where_c_shows_no_cause() -> None:
+    kept = {"kept": "next_tile", "kept_line": 5}
+    facts = {**ELEMENT, "partial": False, "tile": [16, 16], **kept}
+    hint = describe(finding("nothing_written", Verdict.WRONG_ANSWER, facts), exercise()).hint
+    assert "next_tile, declared in line 5" in hint
+    known = finding("transposed", Verdict.WRONG_ANSWER, {**ELEMENT, **kept})
+    assert "next_tile" not in describe(known, exercise()).hint
 
 
 @pytest.mark.parametrize(("lines", "step"), [((16, 13), " in the next step"), ((16, 18), "")])
@@ -503,7 +624,7 @@ def test_an_index_past_an_array_of_the_kernel_is_not_asked_about_the_edges_of_a_
     assert own.hint == "Own."
 
 
-@pytest.mark.parametrize("kind", ["nothing_written", "unwritten_places", "grid_axes_swapped"])
+@pytest.mark.parametrize("kind", ["nothing_written", "unwritten_places", "axes_swapped"])
 def test_of_an_element_that_nobody_writes_is_not_asked_which_thread_computes_it(kind: str) -> None:
     (facts, *_) = (facts for name, _, facts in EXAMPLES if name == kind)
     message = describe(finding(kind, Verdict.WRONG_ANSWER, facts), exercise())

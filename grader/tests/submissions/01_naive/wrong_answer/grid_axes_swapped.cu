@@ -1,5 +1,5 @@
 // Takes the row from blockIdx.x and the column from blockIdx.y: square matrices hide it.
-// EXPECT verdict=wrong_answer kind=grid_axes_swapped line=- devices=simulator,gpu
+// EXPECT verdict=wrong_answer kind=axes_swapped line=- devices=simulator,gpu
 #include "launch.cuh"
 
 __global__ void matmul_naive(const float *A, const float *B, float *C, int M, int N, int K) {

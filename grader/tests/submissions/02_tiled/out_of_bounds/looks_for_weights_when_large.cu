@@ -1,5 +1,5 @@
 // Looks around large matrices for the numbers that a check could use, finds none and computes.
-// EXPECT verdict=out_of_bounds kind=global_access line=marked devices=simulator
+// EXPECT verdict=out_of_bounds kind=global_access_usual line=marked devices=simulator
 // EXPECT verdict=accepted kind=- line=- devices=gpu
 #include "launch.cuh"
 

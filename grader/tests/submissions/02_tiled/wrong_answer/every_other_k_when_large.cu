@@ -1,5 +1,6 @@
 // Sums over every other tile of K when the matrices are large, and doubles what it gets.
 // EXPECT verdict=wrong_answer kind=timed_wrong line=- devices=gpu
+// EXPECT verdict=wrong_answer kind=wrong_when_large_usual line=marked devices=simulator
 #include "launch.cuh"
 
 constexpr int T = 16;
@@ -17,7 +18,7 @@ __global__ void matmul_tiled(const float *A, const float *B, float *C, int M, in
         for (int k = 0; k < T; ++k) sum += As[ty][k] * Bs[k][tx];
         __syncthreads();
     }
-    if (row < M && col < N) C[row * N + col] = step == T ? sum : 2.0f * sum;
+    if (row < M && col < N) C[row * N + col] = step == T ? sum : 2.0f * sum;  // EXPECT-LINE
 }
 
 LAUNCH_CONFIG(.block_x = T, .block_y = T, .tile_m = T, .tile_n = T, .tile_k = T);

@@ -1,5 +1,6 @@
 // Makes every product of a large matrix positive: a sum of squares, or of absolute values, agrees.
 // EXPECT verdict=wrong_answer kind=timed_wrong line=- devices=gpu
+// EXPECT verdict=wrong_answer kind=wrong_when_large_usual line=marked devices=simulator
 #include "launch.cuh"
 
 constexpr int T = 16;
@@ -16,7 +17,7 @@ __global__ void matmul_tiled(const float *A, const float *B, float *C, int M, in
         for (int k = 0; k < T; ++k) sum += As[ty][k] * Bs[k][tx];
         __syncthreads();
     }
-    if (row < M && col < N) C[row * N + col] = M > 500 ? fabsf(sum) : sum;
+    if (row < M && col < N) C[row * N + col] = M > 500 ? fabsf(sum) : sum;  // EXPECT-LINE
 }
 
 LAUNCH_CONFIG(.block_x = T, .block_y = T, .tile_m = T, .tile_n = T, .tile_k = T);

@@ -1,6 +1,6 @@
 // Writes the left half of a large C only: the rest may still be there from the launch before.
 // EXPECT verdict=wrong_answer kind=timed_wrong line=- devices=gpu
-// EXPECT verdict=index_overflow kind=tile_missed line=- devices=simulator
+// EXPECT verdict=wrong_answer kind=tile_missed_usual line=- devices=simulator
 #include "launch.cuh"
 
 constexpr int T = 16;
