@@ -2,6 +2,8 @@
 # where it is there. The students' copy has neither it nor what its commands need.
 
 export ROSTER SUBMISSIONS JOBS PROFILE STUDENT REASON FETCH OUT SIZES FUZZ PYTEST_ARGS
+# As it was written: to make, "$5" is a variable, and a reason is a sentence.
+override REASON := $(value REASON)
 
 .PHONY: demo handout release-solutions gradescope calibrate class regrade forget
 .PHONY: check check-all mutants fixtures fuzz proof lint lock
@@ -40,7 +42,8 @@ class: ## grade a whole class, go on where it stopped: ROSTER=roster.csv SUBMISS
 regrade: .venv/class.stamp .venv/gpu.stamp ## grade one student again, keep both: STUDENT=name REASON="why" [FETCH=1: take anew what was handed in] [OUTPUT=class]
 	@$(call need,STUDENT,Name a student: make regrade STUDENT=name REASON=why)
 	@$(call need,REASON,Say why: make regrade STUDENT=name REASON=why)
-	@"$(PY)" -m grader regrade "$$STUDENT" --reason "$$REASON" $${FETCH:+--fetch} --output "$${OUTPUT:-class}"
+	@case "$$FETCH" in ''|0|1) ;; *) echo "FETCH=$$FETCH is not known. Next: FETCH=1, or leave it out" >&2; exit 2; esac
+	@"$(PY)" -m grader regrade "$$STUDENT" --reason "$$REASON" $(if $(filter 1,$(FETCH)),--fetch) --output "$${OUTPUT:-class}"
 
 forget: .venv/class.stamp ## remove everything about one student: STUDENT=name [OUTPUT=class]
 	@$(call need,STUDENT,Name a student: make forget STUDENT=name)

@@ -14,7 +14,7 @@ from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 
-from grader import cores, seeds
+from grader import cores, record, seeds
 from grader.classroom import folder as folders
 from grader.classroom import (
     gradebook,
@@ -33,9 +33,9 @@ from grader.cli import ERROR, OK
 from grader.driver import find_driver
 from grader.exercise import PROJECT
 from grader.finding import GraderFault
-from grader.handout.protection import shown
 from grader.messages.wording import counted
-from grader.report.words import visible
+from grader.report.words import a_few, visible
+from grader.tree import SHORT
 
 _SNAKEFILE = Path(__file__).with_name("Snakefile")
 _SLURM = "grader/classroom/profiles/slurm"
@@ -58,18 +58,26 @@ def main(options: argparse.Namespace) -> int:
 def _class(options: argparse.Namespace) -> int:
     if options.profile and not any(options.profile.glob("config*.yaml")):
         raise GraderFault(f"{options.profile} holds no config.yaml. Next: PROFILE={_SLURM}")
+    one = compose(options)
+    if one.device == "gpu" and not options.profile and (problem := find_driver().problem):
+        next_step = "call it where a GPU is; or, for a class that is not begun, DEVICE=simulator"
+        raise GraderFault(f"The GPU cannot be used: {problem}. Next: {next_step}")
     if options.check:
-        compose(options)
+        folders.check_writable(options.output)
         return OK
     if importlib.util.find_spec("snakemake") is None:
         raise GraderFault(_NO_SNAKEMAKE)
     with alone(options.output):
         one = compose(options)
+        begun = (one.folder / folders.CLASS).exists()
         folders.save(one)
         intake.take_all(one)
         job.reopen(one)
         ended = _snakemake(one, options.jobs, options.profile)
-        return _gather(one, ended)
+        done = _gather(one, ended)
+        if begun:
+            _tell_changed(one)
+        return done
 
 
 @contextmanager
@@ -84,6 +92,7 @@ def alone(output: Path) -> Iterator[None]:
 
 def compose(options: argparse.Namespace) -> Class:
     """The class that was named; raises GraderFault for a roster or a folder that is none."""
+    policy.load(PROJECT)  # what is wrong in course.toml is told before anybody is graded
     if not options.submissions.is_dir():
         raise GraderFault(f"{options.submissions} is no folder. Next: SUBMISSIONS=dir")
     begun = (options.output / folders.CLASS).exists()
@@ -101,16 +110,32 @@ def compose(options: argparse.Namespace) -> Class:
 
 
 def _refuse_another(known: Class, submissions: Path) -> None:
-    """A namesake would be graded for what was taken for the class that `known` is."""
-    if submissions == known.submissions:
+    """A namesake would be graded for what was taken for the class that `known` is.
+
+    An empty folder is no class's: what was taken on one machine may be graded on another.
+    """
+    if submissions == known.submissions or not intake.entries(submissions, known.folder):
         return
-    if others := intake.of_another_class(known.folder, submissions):
+    found = intake.compared(known.folder, submissions)
+    others = [key for key, now in found.items() if now != intake.SAME]
+    if 2 * len(others) > len(found):
+        places = (known.folder / "students" / key for key in others)
         raise GraderFault(
             f"{known.folder} holds the class of {known.submissions}: what was taken there for "
-            f"{shown(others)} is not the same in {submissions}. "
+            f"{a_few(sorted(map(intake.source_of, places)))} is not the same in {submissions}. "
             f"Next: for another class OUTPUT=new folder; for this one SUBMISSIONS="
             f"{known.submissions}, or a copy of it"
         )
+
+
+def _tell_changed(one: Class) -> None:
+    """Students hand in again, and teachers unpack another sheet over the last one."""
+    found = intake.compared(one.folder, one.submissions)
+    names = [each.name for each in one.graded if found.get(each.key) == intake.OTHER]
+    if names:
+        told = f"In {one.submissions} there are other files now than were graded of {a_few(names)}"
+        print(f"{told}. Next: make regrade STUDENT=name REASON=why FETCH=1; for another class or "
+              "sheet OUTPUT=new folder", file=sys.stderr)  # fmt: skip
 
 
 def _seed_and_device(options: argparse.Namespace, known: Class | None) -> tuple[int, str]:
@@ -195,7 +220,7 @@ def _tell(one: Class, rows: Sequence[gradebook.Row], leads: int) -> None:
         told = f"Fetched after the deadline, and nobody knows when they were pushed: {late}"
         print(f"{told}. Next: give the roster's column received", file=sys.stderr)
     if any(row.status == snapshot.MISSING for row in rows) and (left := intake.unclaimed(one)):
-        print(f"In {one.submissions} and of nobody in the roster: {shown(left)}")
+        print(f"In {one.submissions} and of nobody in the roster: {a_few(left)}")
     if len(one.strangers) > len(rows):
         told = f"{one.folder} holds gradings of {len(one.strangers)} who are not in the roster"
         print(f"{told}. Next: if it is another class's, OUTPUT=new folder", file=sys.stderr)
@@ -206,9 +231,20 @@ def _tell(one: Class, rows: Sequence[gradebook.Row], leads: int) -> None:
     print(f"Summary: {one.folder / 'summary.html'}")
     print(f"Pairs that are alike: {leads}, in {one.folder / 'similarity.csv'}; what more than "
           f"{similarity.most_often(len(rows))} students wrote counts as textbook code")  # fmt: skip
-    if len(graders := gradebook.graders(rows)) > 1:
+    _tell_graders(gradebook.graders(rows))
+
+
+def _tell_graders(graders: Sequence[str]) -> None:
+    """Whoever mended the grader or its limits believes that everybody has the new points."""
+    ours = record.identity()["tree_sha256"][:SHORT]
+    if len(graders) > 1:
         told = f"Graded by different versions of the grader ({', '.join(graders)}): see the column"
         print(f"{told} grader. Next: grade the class with one, OUTPUT=new folder", file=sys.stderr)
+    elif any(one != ours for one in graders):
+        told = (
+            f"All were graded by grader {graders[0]}, this copy is {ours}: they keep their points"
+        )
+        print(f"{told}. Next: to grade with this one, OUTPUT=new folder", file=sys.stderr)
 
 
 def _regrade(options: argparse.Namespace) -> int:
@@ -239,11 +275,12 @@ def _regrade(options: argparse.Namespace) -> int:
 
 def _archive(one: Class, student: Student, options: argparse.Namespace) -> Path:
     """Move the grading to history/; before that, look whether there is something to take anew."""
+    history.finish(one.of(student))
     taken = intake.look(one, student) if options.fetch else None
     if taken and taken.status != snapshot.OK:
         told = f"{student.name} was not taken anew: {gradebook.STATUS[taken.status]}"
         raise GraderFault(f"{told} ({taken.detail}). Next: mend that, or leave FETCH=1 out")
-    kept = history.archive(one.of(student), options.reason, anew=False)
+    kept = history.archive(one.of(student), options.reason)
     if taken:
         intake.settle(one, student, taken, datetime.now(UTC))
     return kept
@@ -263,6 +300,7 @@ def _forget(options: argparse.Namespace) -> int:
     if not keys:
         raise GraderFault(f'{one.folder} has nothing about "{name}". Next: look into roster.csv')
     for found in keys:
+        intake.forget(one, intake.source_of(one.folder / "students" / found))
         shutil.rmtree(one.folder / "students" / found, ignore_errors=True)
     named = [f" ({student.name})" for student in one.students if student.key in keys]
     rest = tuple(_without(student, named) for student in one.students if student.key not in keys)

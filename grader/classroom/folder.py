@@ -7,6 +7,7 @@ students/KEY/results.json   the grading, as `make grade` writes it
 students/KEY/grading.log    what it printed
 students/KEY/job.json       how the job ended; written last
 students/KEY/history/N/     an earlier grading that no longer counts, and why
+submissions.json            what lies in SUBMISSIONS, and when each was seen first
 gradebook.csv summary.html similarity.csv
 """
 
@@ -20,6 +21,7 @@ from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from datetime import datetime
 from pathlib import Path
+from tempfile import TemporaryFile
 from typing import Any
 
 from grader import atomic
@@ -62,7 +64,8 @@ class Class:
     @property
     def begun(self) -> bool:
         """Whether something was graded: from then on seed and device are those of all."""
-        return any(self.folder.glob("students/**/grading.log"))
+        gradings = ("students/*/results.json", "students/*/history/*/results.json")
+        return any(any(self.folder.glob(one)) for one in gradings)
 
     @property
     def strangers(self) -> tuple[str, ...]:
@@ -95,6 +98,16 @@ def make(folder: Path) -> None:
     """Let there be this folder; raises GraderFault where there cannot be one."""
     try:
         folder.mkdir(parents=True, exist_ok=True)
+    except OSError as fault:
+        raise unwritable(folder, fault, "OUTPUT=dir") from None
+
+
+def check_writable(folder: Path) -> None:
+    """Raises GraderFault where the folder could not be made or filled; leaves nothing there."""
+    whole = folder.absolute()
+    try:
+        with TemporaryFile(dir=next(one for one in (whole, *whole.parents) if one.exists())):
+            pass
     except OSError as fault:
         raise unwritable(folder, fault, "OUTPUT=dir") from None
 
@@ -142,7 +155,7 @@ def locked(path: Path, wait: bool) -> Iterator[int | None]:
     A child that is given the descriptor holds it, too, until both have ended.
     """
     path.parent.mkdir(parents=True, exist_ok=True)
-    descriptor = os.open(path, os.O_RDWR | os.O_CREAT, 0o644)
+    descriptor = os.open(path, os.O_RDWR | os.O_CREAT, 0o666)  # the mask decides
     try:
         yield descriptor if _lock(descriptor, path, wait) else None
     finally:

@@ -16,13 +16,11 @@ from grader.classroom.roster import Student
 from grader.formats import reading
 from grader.formats.escape import csv_table
 from grader.report.words import visible
+from grader.tree import SHORT
 
 _HEAD = ("student", "pseudonym", "group", "status", "machine", "grader", "earned", "gradable",
          "points")  # fmt: skip
 _TAIL = ("days_late", "days_charged", "final", "received", "note")
-
-# Digits of a grader's fingerprint, enough to tell two of them apart.
-_SHOWN = 12
 
 # What a status means for whoever reads the grade book.
 STATUS = {
@@ -73,7 +71,7 @@ class Row:
     @property
     def grader(self) -> str:
         """Which grader graded: the begin of its fingerprint."""
-        return self.record.tree_sha256[:_SHOWN] if self.record else ""
+        return self.record.tree_sha256[:SHORT] if self.record else ""
 
     @property
     def final(self) -> int | None:
@@ -101,7 +99,7 @@ def _row(one: Class, student: Student, deadline: Deadline | None) -> Row:
         try:
             record = reading.read(place / "results.json")
         except reading.RecordProblem as problem:
-            status, note = "grader_error", str(problem)
+            status, note = "grader_error", str(job.get("why") or problem)
     if record is not None and (record.failed_by_grader or status == "grader_error"):
         status, record = "grader_error", None
     known = deadline is None or received is not None or status != "graded"

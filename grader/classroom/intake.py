@@ -16,12 +16,16 @@ from grader.classroom import folder as folders
 from grader.classroom import history
 from grader.classroom.folder import Class
 from grader.classroom.gradebook import STATUS
+from grader.classroom.history import COMING, PARTIAL, SNAPSHOT, SUBMISSION
 from grader.classroom.places import ADDRESS, like
-from grader.classroom.roster import Student
+from grader.classroom.roster import Student, as_written
 from grader.classroom.snapshot import MISSING, OK, UNREACHABLE, Snapshot, take, wanted
 from grader.messages.wording import counted
 
-_SNAPSHOT, _SUBMISSION, _PARTIAL = "snapshot.json", "submission", "submission.partial"
+# What lies in SUBMISSIONS, each with when it was seen first.
+_SEEN = "submissions.json"
+# What was taken, compared with what is there now.
+SAME, OTHER, GONE = "same", "other", "gone"
 # What a later look may not take back: a broken archive was there, though nothing is there now.
 _RANKS = ("", UNREACHABLE, MISSING)
 # A server answers in a second, mostly; more at once look like an attack to some.
@@ -34,6 +38,7 @@ def take_all(one: Class) -> Counter[str]:
     It counts from the begin: whoever is late in the queue is not late.
     """
     begin = datetime.now(UTC)
+    _see(one, begin)
 
     def take_one(student: Student) -> str:
         with folders.locked(one.of(student) / ".lock", wait=True):
@@ -43,7 +48,9 @@ def take_all(one: Class) -> Counter[str]:
     others = [
         student
         for student, found in known.items()
-        if found != OK or _is_of_another_source(one.of(student), student)
+        if found != OK
+        or _is_of_another_source(one.of(student), student)
+        or (one.of(student) / COMING).exists()
     ]
     if others:
         print(f"Looking for what {counted(len(others), 'student')} handed in ...", flush=True)
@@ -61,14 +68,15 @@ def take_once(one: Class, student: Student, begin: datetime) -> str:
     What could not be taken is looked at again, and so is another source in the roster.
     """
     place = one.of(student)
-    if _is_of_another_source(place, student):
-        source = _known(place)["source"]
-        history.archive(place, f"the roster's source changed from {source}", anew=True)
-    known = status(place)
-    if known == OK:
+    history.finish(place)
+    known, moved = status(place), _is_of_another_source(place, student)
+    if known == OK and not moved:
         return OK
     taken = look(one, student)
-    if _rank(taken.status) < _rank(known):
+    if moved:
+        source = _known(place)["source"]
+        history.archive(place, f"the roster's source changed from {source}")
+    elif _rank(taken.status) < _rank(known):
         return known
     settle(one, student, taken, begin)
     return taken.status
@@ -81,7 +89,7 @@ def status(place: Path) -> str:
 
 def look(one: Class, student: Student) -> Snapshot:
     """Take what is there now, beside what was taken before; `settle` lets it count."""
-    partial = one.of(student) / _PARTIAL
+    partial = one.of(student) / PARTIAL
     shutil.rmtree(partial, ignore_errors=True)
     partial.mkdir(parents=True)
     return _look(student.source, one.submissions, partial)
@@ -94,21 +102,26 @@ def _look(source: str, submissions: Path, output: Path) -> Snapshot:
         return Snapshot("unreadable", f"{type(fault).__name__}: {fault}")
 
 
-def of_another_class(folder: Path, submissions: Path) -> list[str]:
-    """The sources of what was taken for the class in `folder` and is not the same in `submissions`.
+def compared(folder: Path, submissions: Path) -> dict[str, str]:
+    """Whether what was taken for the class in `folder` is in `submissions`: SAME, OTHER or GONE.
 
-    Of folders and zips only: the address of a repository means the same everywhere.
+    By the key of the student, and of folders and zips only: the address of a repository means the
+    same everywhere, and what it holds may change.
     """
-    found = []
+    found = {}
     for place in sorted(folder.glob("students/*")):
         known = _known(place)
         if known.get("status") == OK and not known.get("fetched"):
-            source = str(known.get("source", place.name))
             with tempfile.TemporaryDirectory(prefix="class-") as temporary:
-                _look(source, submissions, Path(temporary))
-                if _contents(Path(temporary)) != _contents(place / _SUBMISSION):
-                    found.append(source)
+                there = _look(source_of(place), submissions, Path(temporary)).status
+                same = _contents(Path(temporary)) == _contents(place / SUBMISSION)
+            found[place.name] = SAME if same else OTHER if there == OK else GONE
     return found
+
+
+def source_of(place: Path) -> str:
+    """Where it came from what was taken for the student whose folder this is."""
+    return str(_known(place).get("source", place.name))
 
 
 def unclaimed(one: Class) -> list[str]:
@@ -119,21 +132,54 @@ def unclaimed(one: Class) -> list[str]:
     sources = [student.source for student in one.graded if not ADDRESS.match(student.source)]
     if not sources or not one.submissions.is_dir():
         return []
-    paths = (path for path in one.submissions.iterdir() if path != one.folder)
-    found = {path.name for path in paths if not path.name.startswith(".")}
-    firsts = {first for source in sources for first in PurePath(source).parts[:1]}
-    return sorted(found.difference(*(like(first, found) for first in firsts)))
+    found = {path.name for path in entries(one.submissions, one.folder)}
+    return sorted(found.difference(*(like(_first(source), found) for source in sources)))
+
+
+def entries(submissions: Path, folder: Path) -> list[Path]:
+    """What lies in SUBMISSIONS, but for what is hidden and the class's own folder."""
+    return [
+        path for path in submissions.iterdir() if path != folder and not path.name.startswith(".")
+    ]
+
+
+def forget(one: Class, source: str) -> None:
+    """Let nothing tell when this source was seen first."""
+    seen = folders.read_json(one.folder / _SEEN) or {}
+    if gone := like(_first(source), seen):
+        rest = {name: when for name, when in seen.items() if name not in gone}
+        folders.write_json(one.folder / _SEEN, rest)
+
+
+def _see(one: Class, begin: datetime) -> None:
+    known = folders.read_json(one.folder / _SEEN) or {}
+    there = {as_written(path.name) for path in entries(one.submissions, one.folder)}
+    if new := sorted(there - known.keys()):
+        now = begin.isoformat(timespec="seconds")
+        folders.write_json(one.folder / _SEEN, {**known, **dict.fromkeys(new, now)})
+
+
+def _was_there(one: Class, source: str, then: str) -> bool:
+    """Whether what that source names was in SUBMISSIONS already."""
+    seen = folders.read_json(one.folder / _SEEN) or {}
+    meant = {as_written(f"{_first(source)}{end}") for end in ("", ".zip")}
+    return any(name in meant and when <= then for name, when in seen.items())
+
+
+def _first(source: str) -> str:
+    return next(iter(PurePath(source).parts), "")
 
 
 def settle(one: Class, student: Student, taken: Snapshot, begin: datetime) -> None:
     """Let what was looked at count. The same files as before came in when they did before."""
     place = one.of(student)
     known = _known(place)
-    same = taken.status == OK and _contents(place / _PARTIAL) == _contents(place / _SUBMISSION)
-    if not (known and same):
-        folders.write_json(place / _SNAPSHOT, _dated(taken, one, student, known, begin))
-    shutil.rmtree(place / _SUBMISSION, ignore_errors=True)
-    (place / _PARTIAL).rename(place / _SUBMISSION)
+    data = _dated(taken, one, student, known, begin)
+    same = _contents(place / PARTIAL) == _contents(place / SUBMISSION)
+    if taken.status == known.get("status") == OK and same:
+        data |= {key: known[key] for key in ("detail", "taken", "received")}
+    folders.write_json(place / COMING, data)
+    history.finish(place)
 
 
 def _contents(folder: Path) -> dict[str, bytes]:
@@ -147,7 +193,7 @@ def _is_of_another_source(place: Path, student: Student) -> bool:
 
 def _known(place: Path) -> Mapping[str, Any]:
     """snapshot.json; empty where nobody has looked yet."""
-    return folders.read_json(place / _SNAPSHOT) or {}
+    return folders.read_json(place / SNAPSHOT) or {}
 
 
 def _rank(found: str) -> int:
@@ -164,7 +210,7 @@ def _dated(
     """What snapshot.json says. `received` is what counts where the roster names no time.
 
     What was not there at first came later, and so did other files than those that were taken at
-    first, unless it is the teacher who looks elsewhere now.
+    first, unless it is the teacher who looks elsewhere now, at what was there already.
     """
     now = begin.isoformat(timespec="seconds")
     where = {"source": student.source, "submissions": str(one.submissions)}
@@ -174,6 +220,9 @@ def _dated(
         return data
     if taken.status != OK:
         return data | {"taken": known["taken"]}  # the first look
+    elsewhere = known.get("source", student.source) != student.source and not taken.fetched
+    if elsewhere and _was_there(one, student.source, known["taken"]):
+        return data | {"received": known["received"]}
     earlier = "other files" if known["status"] == OK else STATUS[known["status"]]
     told = (
         f"{earlier} at {known['taken']}, so it counts from when it was taken; "

@@ -18,7 +18,7 @@ from contextlib import contextmanager
 from datetime import UTC, datetime
 from pathlib import Path
 
-from grader import interruption
+from grader import interruption, record
 from grader.classroom import folder as folders
 from grader.classroom import gradebook, intake
 from grader.classroom.folder import Class
@@ -31,6 +31,7 @@ from grader.exercise import PROJECT
 ATTEMPTS = 3
 # Four exercises take half a minute, and every check has a limit of its own; this is the last belt.
 _LIMIT_S = 1800
+_SHOWN = 500  # of a line: a sentence of ours has no more, a kernel's own output may
 
 
 def main(arguments: list[str]) -> int:
@@ -49,15 +50,28 @@ def main(arguments: list[str]) -> int:
 def _grade(one: Class, student: Student, place: Path, attempt: int, lock: int) -> int:
     # Everybody's was taken before the first job ran, but for who is graded again alone.
     snapshot = intake.status(place) or intake.take_once(one, student, datetime.now(UTC))
-    begin_s = time.monotonic()
-    status = snapshot
+    begin_s, log = time.monotonic(), place / "grading.log"
+    status, told_before = snapshot, _size(log)
     if snapshot == OK:
         status = _run(one, place, lock)
         if status == "grader_error" and attempt < ATTEMPTS:
             return 1
     told = {"status": status, "attempt": attempt, "seconds": round(time.monotonic() - begin_s, 1)}
+    if status == "grader_error" and not (place / record.NAME).exists():
+        told["why"] = _last_line(log, told_before)
     folders.write_json(place / "job.json", {**told, "where": _where()})
     return 0
+
+
+def _size(log: Path) -> int:
+    return log.stat().st_size if log.exists() else 0
+
+
+def _last_line(log: Path, begin: int) -> str:
+    """What was said last: a grading that never began leaves no record of why."""
+    text = log.read_bytes()[begin:].decode(errors="replace") if log.exists() else ""
+    last = next((line for line in reversed(text.splitlines()) if line.strip()), "")
+    return last.strip()[:_SHOWN]
 
 
 def _where() -> dict[str, str]:

@@ -5,11 +5,10 @@ from __future__ import annotations
 import os
 import re
 import unicodedata
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path, PurePosixPath
 
 from grader.exercise import PROJECT
-from grader.report.words import visible
 
 STARTER = "starter"
 # As git tells an address from a path: a scheme or a host stands before the first slash.
@@ -18,42 +17,37 @@ _DRIVE = re.compile(r"[A-Za-z]:")
 _CUDA = re.compile(r"\.cu(\.txt)?$", re.IGNORECASE)
 
 
-def choose(found: Sequence[str], names: Sequence[str]) -> dict[str, list[str]]:
-    """For each name where its file lies: least deep, then in starter/ before beside it.
-
-    The first of several that are equally good is taken.
-    """
-    chosen = {}
-    for name in names:
-        places = sorted(one for one in found if parts(one)[-1] == name and not _is_aside(one))
-        if places:
-            best = min(map(_rank, places))
-            chosen[name] = [one for one in places if _rank(one) == best]
-    return chosen
+def ranked(found: Iterable[str], names: Sequence[str]) -> dict[str, list[str]]:
+    """For each name where its files lie, the best first: least deep, then in starter/ before
+    beside it."""
+    where = sorted((one for one in found if not _is_aside(one)), key=lambda one: (_rank(one), one))
+    return {name: [one for one in where if parts(one)[-1] == name] for name in names}
 
 
-def doubled(chosen: Mapping[str, Sequence[str]]) -> list[str]:
-    """A note for each name of which one of several files was taken."""
-    return [
-        f"{len(places)} files {name} are equally deep: {visible(places[0])} was taken"
-        for name, places in chosen.items()
-        if len(places) > 1
-    ]
+def equally_good(where: Sequence[str]) -> int:
+    """How many of these places are as good as the first."""
+    return sum(_rank(one) == _rank(where[0]) for one in where)
 
 
-def others(found: Sequence[str], names: Sequence[str], taken: Iterable[str]) -> list[str]:
-    """What may be meant for a file that is not there; anything where none of ours is."""
-    lacking = tuple(name for name in names if name not in taken)
-    stems = tuple(Path(name).stem for name in lacking)
+def others(
+    found: Sequence[str], names: Sequence[str], started: Iterable[str], taken: Sequence[str]
+) -> list[str]:
+    """What may be meant for a name that is not `started`; anything where nothing is `taken`."""
+    lacking = tuple(name for name in names if name not in started)
 
     def may_be_meant(place: str) -> bool:
         name = parts(place)[-1]
         if name in names or name.startswith(".") or _is_aside(place):
             return name in lacking
-        near = lacking == tuple(names) or name.lower().startswith(stems) or _CUDA.search(name)
+        near = not taken or is_copy(place, lacking) or _CUDA.search(name)
         return bool(near) and not _is_handed_out(place)
 
-    return sorted(filter(may_be_meant, found)) if lacking else []
+    return sorted(one for one in found if one not in taken and may_be_meant(one)) if lacking else []
+
+
+def is_copy(place: str, names: Sequence[str]) -> bool:
+    """Whether it is called as one of `names`, or as systems call another file of that name."""
+    return parts(place)[-1].lower().startswith(tuple(Path(name).stem for name in names))
 
 
 def like(source: str, found: Iterable[str]) -> list[str]:

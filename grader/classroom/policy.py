@@ -8,7 +8,7 @@ from datetime import datetime, timedelta
 from fractions import Fraction
 from pathlib import Path
 
-from grader import settings
+from grader import course, settings
 from grader.course import CourseError
 
 _KEYS = ("time", "grace_minutes", "percent_per_day", "late_days")
@@ -44,6 +44,7 @@ ON_TIME = Lateness()
 
 def load(root: Path) -> Deadline | None:
     """The deadline in course.toml, None where it has none; raises CourseError with file and key."""
+    course.load(root)  # a key that it does not know may be a deadline
     top = settings.read(root / "course.toml", CourseError)
     if "deadline" not in top.entries:
         return None

@@ -17,19 +17,23 @@ from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from grader.classroom import places
+from grader.classroom import choice, places
+from grader.classroom.choice import Taken
 from grader.classroom.places import ADDRESS, STARTER
 from grader.exercise import PROJECT, load_all
 from grader.finding import GraderFault
 from grader.git import GitError, git
-from grader.handout.protection import changed_outside, shown
+from grader.handout.protection import changed_outside
 from grader.handout.protection import note as changes
+from grader.report.words import a_few
 from grader.submission import LIMIT_BYTES
 
 # A student's file has at most LIMIT_BYTES; one byte more shows that it is too large.
 _READ_BYTES = LIMIT_BYTES + 1
 OK, MISSING, MISNAMED, UNREACHABLE = "ok", "missing", "misnamed", "unreachable"
 _LFS = b"version https://git-lfs."
+# What git and `make` keep in a student's folder: large, and nobody's work.
+_OURS = (".git", ".venv", ".cache")
 
 
 @dataclass(frozen=True)
@@ -94,7 +98,7 @@ def _absent(submissions: Path, source: str) -> Snapshot:
         return Snapshot(MISSING, f"{source} is not in {submissions}")
     return Snapshot(
         MISNAMED,
-        f"{source} is no folder or zip in {submissions}; called like it: {shown(alike)}. "
+        f"{source} is no folder or zip in {submissions}; called like it: {a_few(alike)}. "
         "Name the right one in the roster's column source, as a folder or zip",
     )
 
@@ -102,24 +106,27 @@ def _absent(submissions: Path, source: str) -> Snapshot:
 def _from_folder(path: Path, names: Sequence[str], output: Path) -> Snapshot:
     if (path / STARTER).is_symlink():  # it may lead to somebody else's files
         return Snapshot("unreadable", f"{STARTER}/ is a link")
+
+    def read(place: str) -> bytes:
+        return _read_plain(path / place)
+
     try:
-        found = _listed(path, names)
-        chosen = places.choose(found, names)
-        contents = {name: _read_plain(path / place) for name, (place, *_) in chosen.items()}
+        found = _usual(path, names)
+        taken = choice.choose(found, names, read)
+        if not all(name in taken and taken[name].is_work for name in names):
+            found = list(_walk(path))
+            taken = choice.choose(found, names, read)
     except OSError as fault:
         reason = "is a link" if fault.errno == errno.ELOOP else fault.strerror
         return Snapshot("unreadable", f"{Path(fault.filename or path).name}: {reason}")
-    notes = (changes(changed_outside(path)), *places.doubled(chosen))
-    return _written(contents, output, found, names, *notes)
+    others = choice.others(found, names, taken, read)
+    return _written(taken, output, others, names, changes(changed_outside(path)))
 
 
-def _listed(path: Path, names: Sequence[str]) -> list[str]:
-    """The files in the folder; those that lie deeper only where one of ours is not in its place."""
+def _usual(path: Path, names: Sequence[str]) -> list[str]:
+    """The files in their places: where all are there and work, nobody looks deeper."""
     usual = [f"{folder}{name}" for name in names for folder in (f"{STARTER}/", "")]
-    found = [place for place in usual if _is_there(path / place)]
-    if {Path(place).name for place in found} == set(names):
-        return found
-    return list(_walk(path))
+    return [place for place in usual if _is_there(path / place)]
 
 
 def _walk(path: Path) -> Iterator[str]:
@@ -127,7 +134,7 @@ def _walk(path: Path) -> Iterator[str]:
         raise fault
 
     for folder, inner, files in os.walk(path, onerror=refuse):
-        inner[:] = sorted(name for name in inner if name != ".git")
+        inner[:] = sorted(name for name in inner if name not in _OURS)
         yield from (Path(folder, name).relative_to(path).as_posix() for name in sorted(files))
 
 
@@ -146,23 +153,25 @@ def _read_plain(path: Path) -> bytes:
 
 
 def _from_zip(path: Path, names: Sequence[str], output: Path) -> Snapshot:
-    contents = {}
     try:
         with zipfile.ZipFile(path) as archive:
             members = {one.filename: one for one in archive.infolist()}
             found = [one.filename for one in archive.infolist() if not one.is_dir()]
             plain = [one for one in found if places.is_safe(one) and not _is_link(members[one])]
-            chosen = places.choose(plain, names)
-            for name, (place, *_) in chosen.items():
+
+            def read(place: str) -> bytes:
                 with archive.open(members[place]) as file:
-                    contents[name] = file.read(_READ_BYTES)
+                    return file.read(_READ_BYTES)
+
+            taken = choice.choose(plain, names, read)
+            others = choice.others(found, names, taken, read)
     except OSError as fault:
         return Snapshot("unreadable", fault.strerror or str(fault))
     except Exception as fault:  # every kind of compression has errors of its own
         return Snapshot("broken_archive", str(fault) or type(fault).__name__)
     outside = sum(not places.is_safe(one.filename) for one in archive.infolist())
     told = f"paths that lead out of the archive were ignored: {outside}" if outside else ""
-    return _written(contents, output, found, names, told, *places.doubled(chosen))
+    return _written(taken, output, others, names, told)
 
 
 def _is_link(member: zipfile.ZipInfo) -> bool:
@@ -176,14 +185,15 @@ def _from_git(source: str, names: Sequence[str], output: Path) -> Snapshot:
         try:
             git(*clone, temporary, strange=True)
             found = _tree(Path(temporary))
-            chosen = places.choose([place for place in found if found[place]], names)
-            contents = {
-                name: _content(Path(temporary), found[place])
-                for name, (place, *_) in chosen.items()
-            }
+
+            def read(place: str) -> bytes:
+                return _content(Path(temporary), found[place])
+
+            taken = choice.choose([place for place in found if found[place]], names, read)
+            others = choice.others(list(found), names, taken, read)
         except GraderFault as fault:  # contents are fetched late: that, too, may fail
             return Snapshot(UNREACHABLE, str(fault))
-    return _written(contents, output, list(found), names, *places.doubled(chosen))
+    return _written(taken, output, others, names)
 
 
 def _tree(repository: Path) -> dict[str, str]:
@@ -206,7 +216,7 @@ def _commit(repository: Path) -> str:
         told = git("ls-remote", "--heads", "origin", folder=repository, strange=True)
     heads = [line.partition("\t")[2] for line in told.decode(errors="replace").splitlines()]
     if len(heads) > 1:
-        short = shown([head.removeprefix("refs/heads/") for head in heads])
+        short = a_few([head.removeprefix("refs/heads/") for head in heads])
         raise GraderFault(f"its default branch was never pushed; there are {short}")
     for head in heads:
         fetch = ("fetch", "--quiet", "--depth", "1", "--filter=blob:none", "origin", head)
@@ -222,22 +232,25 @@ def _content(repository: Path, blob: str) -> bytes:
 
 
 def _written(
-    contents: Mapping[str, bytes],
+    taken: Mapping[str, Taken],
     output: Path,
-    found: Sequence[str],
+    others: Sequence[str],
     names: Sequence[str],
     *notes: str,
 ) -> Snapshot:
     """Write what was taken. What is there, but not as it should be, is no score of 0 unseen."""
-    for name, content in contents.items():
-        if content.startswith(_LFS):
+    for name, one in taken.items():
+        if one.content.startswith(_LFS):
             return Snapshot("unreadable", f"{name} is a pointer of Git LFS, not the file")
-    for name, content in contents.items():
-        (output / name).write_bytes(content)
-    told = [*notes]
-    if others := places.others(found, names, contents):
-        told.append(f"there, but not taken: {shown(others)}")
-    if not contents:
+    for name, one in taken.items():
+        (output / name).write_bytes(one.content)
+    told = [*notes, *(one.note for one in taken.values())]
+    if others:
+        told.append(f"there, but not taken: {a_few(others)}")
+    is_work = any(one.is_work for one in taken.values())
+    if not taken:
         told.insert(0, f"none of {', '.join(names)} is there")
-    status = OK if contents else MISNAMED if others else MISSING
-    return Snapshot(status, "; ".join(filter(None, told)), tuple(contents))
+    elif others and not is_work:
+        told.insert(0, f"{', '.join(taken)}: empty or as handed out")
+    status = OK if is_work or (taken and not others) else MISNAMED if others else MISSING
+    return Snapshot(status, "; ".join(filter(None, told)), tuple(taken))

@@ -8,6 +8,7 @@ import sys
 from collections.abc import Callable, Mapping
 from pathlib import Path
 
+from grader.atomic import write_text
 from grader.classroom.taking import read_note
 from grader.cli import ERROR, FAILED, OK
 from grader.formats import (
@@ -62,6 +63,9 @@ def _write(output: Path | None, text: str) -> None:
         return
     try:
         output.parent.mkdir(parents=True, exist_ok=True)
-        output.write_text(text, encoding="utf-8")
+        if output.is_symlink() or (output.exists() and not output.is_file()):
+            output.write_text(text, encoding="utf-8")  # a pipe, /dev/stdout: not to be replaced
+        else:
+            write_text(output, text)
     except OSError as fault:
         raise unwritable(output, fault, "--output FILE") from None

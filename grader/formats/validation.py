@@ -19,7 +19,7 @@ from grader.finding import NotGraded
 from grader.formats import reading
 from grader.formats.reading import Check, Record, RecordProblem
 from grader.score import ExerciseScore, score_exercise
-from grader.tree import tree_sha256
+from grader.tree import SHORT, tree_sha256
 from grader.verdict import Verdict
 
 _VERDICTS = {"", *(verdict.value for verdict in Verdict)}
@@ -43,7 +43,7 @@ def validate(data: Any, submission: Path) -> Record:
     record = reading.parse(data)
     if record.tree_sha256 != tree_sha256(PROJECT):
         raise RecordProblem(
-            f"grader.tree_sha256 is {record.tree_sha256[:12]!r}: another grader than this one."
+            f"grader.tree_sha256 is {record.tree_sha256[:SHORT]!r}: another grader than this one."
         )
     graded = tuple(exercise for exercise in load_all(PROJECT) if exercise.graded)
     names = tuple(exercise.name for exercise in record.exercises)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import zipfile
 from collections.abc import Mapping
+from contextlib import suppress
 from pathlib import Path
 
 from grader.cli import OK
@@ -48,6 +49,8 @@ def make(root: Path, output: Path) -> int:
     except FileExistsError:
         raise GraderFault(f"{output} exists. Next: name another file: OUT=file.zip") from None
     except OSError as fault:
+        with suppress(OSError):  # half a zip; none where its folder is missing
+            output.unlink()
         raise unwritable(output, fault, "OUT=file.zip") from None
     return len(files)
 

@@ -8,8 +8,8 @@ from grader.cli import OK
 from grader.exercise import PROJECT
 from grader.finding import GraderFault
 from grader.handout import contents, making, update
-from grader.handout.protection import shown
 from grader.messages.wording import counted
+from grader.report.words import a_few
 
 _NOT_HERE = {
     verb: f"make {verb} is for students' copies, and this is the course's repository. "
@@ -47,7 +47,7 @@ def _tell(done: update.Update) -> None:
     print(f"Now at version {done.version}: {counted(len(done.written), 'file')} written, "
           f"{len(done.removed)} removed. Your files in starter/ were not touched.")  # fmt: skip
     if done.overwritten:
-        print(f"Not as handed out were {shown(done.overwritten)}. git's history still has yours: "
+        print(f"Not as handed out were {a_few(done.overwritten)}. git's history still has yours: "
               f"git log -p -- {done.overwritten[0]}")  # fmt: skip
     for name in done.new_starters:
         print(f"New: {name}")

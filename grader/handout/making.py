@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
+import shutil
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
 
 from grader.exercise import load_all
@@ -38,29 +40,29 @@ def compose(root: Path) -> Mapping[str, bytes]:
 
 def make(root: Path, output: Path) -> int:
     """Write the hand-out to the new folder `output` and commit it; returns the number of files."""
-    _must_be_new(output)
-    files = compose(root)
-    for name, content in files.items():
-        _write(output / name, content, executable=os.access(root / name, os.X_OK))
-    title = f"{_course(root)} {version(root)}"
-    for arguments in (("init", "--quiet", "--initial-branch=main"), ("add", "--all"),
-                      (*_AUTHOR, "commit", "--quiet", "--message", title)):  # fmt: skip
-        try:
-            git(*arguments, folder=output)
-        except GitError as fault:
-            raise GraderFault(f"{output}: {fault}. Next: mend that, OUT=new folder") from None
+    with _whole(output):
+        files = compose(root)
+        for name, content in files.items():
+            _write(output / name, content, executable=os.access(root / name, os.X_OK))
+        title = f"{_course(root)} {version(root)}"
+        for arguments in (("init", "--quiet", "--initial-branch=main"), ("add", "--all"),
+                          (*_AUTHOR, "commit", "--quiet", "--message", title)):  # fmt: skip
+            try:
+                git(*arguments, folder=output)
+            except GitError as fault:
+                raise GraderFault(f"{output}: {fault}. Next: mend that, OUT=new folder") from None
     return len(files)
 
 
 def release(root: Path, output: Path) -> tuple[str, ...]:
     """Write the solutions as they are read after the deadline; returns the names of the files."""
-    _must_be_new(output)
-    _must_have_solutions(root)
     names = []
-    for exercise in load_all(root):
-        text = (exercise.folder / "solution.cu").read_text("utf-8")
-        _write(output / f"{exercise.name}.cu", plain_solution(text).encode(), executable=False)
-        names.append(f"{exercise.name}.cu")
+    with _whole(output):
+        _must_have_solutions(root)
+        for exercise in load_all(root):
+            text = (exercise.folder / "solution.cu").read_text("utf-8")
+            _write(output / f"{exercise.name}.cu", plain_solution(text).encode(), executable=False)
+            names.append(f"{exercise.name}.cu")
     return tuple(names)
 
 
@@ -71,9 +73,16 @@ def _must_have_solutions(root: Path) -> None:
         )
 
 
-def _must_be_new(output: Path) -> None:
+@contextmanager
+def _whole(output: Path) -> Iterator[None]:
+    """A new folder that is filled in full or not at all, also where the disk is full."""
     if output.exists() and (not output.is_dir() or any(output.iterdir())):
         raise GraderFault(f"{output} is not empty. Next: name a new folder: OUT=dir")
+    try:
+        yield
+    except BaseException:
+        shutil.rmtree(output, ignore_errors=True)
+        raise
 
 
 def _course(root: Path) -> str:

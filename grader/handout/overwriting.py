@@ -9,7 +9,7 @@ from pathlib import Path, PurePosixPath
 from grader.finding import GraderFault
 from grader.git import git
 from grader.handout import manifest
-from grader.handout.protection import shown
+from grader.report.words import a_few
 
 
 def must_be_clear(folder: Path, names: Sequence[str], verb: str) -> None:
@@ -42,7 +42,7 @@ def must_be_committed(folder: Path, names: Sequence[str]) -> None:
     if lost:
         begin = "" if _says(folder, "rev-parse", "--git-dir") else "git init && "
         raise GraderFault(
-            f"Not as handed out, and in no commit: {shown(lost)}. An update would overwrite or "
+            f"Not as handed out, and in no commit: {a_few(lost)}. An update would overwrite or "
             f"remove what you wrote there; nothing was changed yet. "
             f"Next: {begin}git add --all && git commit -m mine, then update again"
         )

@@ -2,20 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from pathlib import Path
 
 from grader.finding import GraderFault
 from grader.handout import manifest
-from grader.report.words import visible
-
-_SHOWN = 5
-
-
-def shown(names: Sequence[str]) -> str:
-    """A few of the names, and how many more there are, in one line whatever is in them."""
-    named = ", ".join(" ".join(visible(name).split()) for name in names[:_SHOWN])
-    return named + (f" and {len(names) - _SHOWN} more" if len(names) > _SHOWN else "")
+from grader.report.words import a_few
 
 
 def changed_outside(folder: Path) -> tuple[str, ...]:
@@ -39,6 +30,6 @@ def note(names: tuple[str, ...]) -> str:
     if not names:
         return ""
     return (
-        f"Changed outside starter/: {shown(names)}: they are not used in grading. "
+        f"Changed outside starter/: {a_few(names)}: they are not used in grading. "
         "Restore them: make restore"
     )

@@ -16,7 +16,9 @@ from grader.handout import manifest
 from grader.handout.contents import STARTER
 from grader.handout.lost_starters import is_blank
 from grader.handout.overwriting import must_be_clear, must_be_committed, students_own
-from grader.handout.protection import shown
+from grader.report.words import a_few
+
+_BESIDE = ".update-"  # .gitignore has it, too
 
 
 @dataclass(frozen=True)
@@ -45,7 +47,7 @@ def update(folder: Path, source: str) -> Update:
         broken = manifest.compare(coming, newer).names
         if broken:
             raise GraderFault(
-                f"{source} is not as it was handed out: {shown(broken)} differ. Next: get it again"
+                f"{source} is not as it was handed out: {a_few(broken)} differ. Next: get it again"
             )
         try:
             present, _ = _manifest(folder)
@@ -82,7 +84,7 @@ def restore(folder: Path) -> tuple[str, ...]:
         (folder / name).write_bytes(content)
     if lost:
         raise GraderFault(
-            f"Not in this repository's history: {shown(lost)}. "
+            f"Not in this repository's history: {a_few(lost)}. "
             "Next: make update FROM=<the address of the hand-out>"
         )
     return tuple(found)
@@ -107,8 +109,10 @@ def _missing_starters(newer: Path, folder: Path) -> Iterator[str]:
 
 def _exchange(newer: Path, folder: Path, names: Sequence[str], removed: Sequence[str]) -> None:
     """Bring `names` from `newer`, in this order; until the last is there, update again."""
+    for left in folder.glob(f"{_BESIDE}*"):  # by an update that was killed
+        shutil.rmtree(left, ignore_errors=True)
     # All of them first to this disk, which may be full: the copy is then as it was.
-    with tempfile.TemporaryDirectory(prefix=".update-", dir=folder) as temporary:
+    with tempfile.TemporaryDirectory(prefix=_BESIDE, dir=folder) as temporary:
         ready = [Path(temporary, str(number)) for number in range(len(names))]
         for name, path in zip(names, ready, strict=True):
             shutil.copy(newer / name, path)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import csv
+import importlib.util
 import io
 import json
 import os
@@ -20,6 +21,7 @@ from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from fractions import Fraction
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -41,11 +43,13 @@ from grader.classroom import (
 from grader.classroom.policy import Deadline, lateness
 from grader.classroom.snapshot import Snapshot, take
 from grader.course import CourseError
+from grader.driver import Driver
 from grader.exercise import PROJECT
 from grader.finding import GraderFault
 from grader.handout import manifest
+from grader.record import identity
 from grader.submission import LIMIT_BYTES
-from grader.tests.test_formats import record
+from grader.tests.test_formats import check, record
 
 DUE = datetime(2026, 12, 18, 22, 59, tzinfo=UTC)
 NAMES = ("01_naive.cu", "02_tiled.cu", "03_padded.cu", "04_tuned.cu")
@@ -371,6 +375,72 @@ def test_files_are_found_in_the_same_places_however_they_are_packed(
         assert not found.detail
 
 
+STARTERS = {f"starter/{name}": (PROJECT / "starter" / name).read_text() for name in NAMES}
+HANDED_OUT = STARTERS["starter/01_naive.cu"]
+
+
+@pytest.mark.parametrize(
+    ("files", "place"),
+    [
+        (STARTERS | {"01_naive.cu": "work"}, "01_naive.cu"),
+        (STARTERS | {"mywork/01_naive.cu": "work"}, "mywork/01_naive.cu"),
+        ({"01_naive.cu": "", "final/01_naive.cu": "work"}, "final/01_naive.cu"),
+        ({"hw/starter/01_naive.cu": f"// mine\n{HANDED_OUT}", "hw/01_naive.cu": "work"},
+         "hw/01_naive.cu"),
+    ],
+)  # fmt: skip
+def test_a_file_without_work_gives_way_to_one_of_that_name_and_that_is_told(
+    tmp_path: Path, files: dict[str, str], place: str
+) -> None:
+    first = next(name for name in files if name.endswith("01_naive.cu"))
+    for source, found in taken_three_ways(tmp_path, files):
+        assert (tmp_path / f"out of {source}" / "01_naive.cu").read_text() == "work"
+        assert (found.status, found.detail) == (
+            "ok", f"{first} is empty or as it was handed out: {place} was taken"
+        )  # fmt: skip
+
+
+@pytest.mark.parametrize("name", ["01_naive (1).cu", "01_naive-1.cu", "hw/naive.cu"])
+def test_work_called_otherwise_beside_what_was_handed_out_is_no_score_of_0(
+    tmp_path: Path, name: str
+) -> None:
+    """Where another exercise has a score, it is told."""
+    for more in ({}, {"starter/02_tiled.cu": "work"}):
+        files = {**STARTERS, name: "work", **more}
+        for source, found in taken_three_ways(tmp_path / str(len(more)), files):
+            assert found.status == ("ok" if more else "misnamed"), source
+            assert found.detail.endswith(f"there, but not taken: {name}")
+
+
+@pytest.mark.parametrize(
+    "more",
+    [
+        {},
+        {"copy/01_naive.cu": HANDED_OUT, "01_naive (1).cu": HANDED_OUT, "01_naive.cu": ""},
+        {"notes.txt": "", "starter/00_warmup.cu": "", ".venv/lib/naive.cu": "work"},
+    ],
+)
+def test_what_was_handed_out_is_a_score_of_0_however_often_it_is_there(
+    tmp_path: Path, more: dict[str, str]
+) -> None:
+    lay(tmp_path / "ada", {**STARTERS, **more})
+    found = take("ada", tmp_path, NAMES, tmp_path / "out")
+    assert (found.status, found.detail, found.files) == ("ok", "", NAMES)
+
+
+def test_a_file_that_is_too_large_is_work_wherever_it_comes_from(tmp_path: Path) -> None:
+    files = {"01_naive.cu": "x" * (LIMIT_BYTES + 1), "naive.cu": "work"}
+    for source, found in taken_three_ways(tmp_path, files):
+        assert (found.status, found.files) == ("ok", ("01_naive.cu",)), source
+
+
+def test_a_link_beside_what_was_handed_out_keeps_nobody_from_being_graded(tmp_path: Path) -> None:
+    lay(tmp_path / "ada", {**STARTERS, "starter/02_tiled.cu": "work"})
+    (tmp_path / "ada/01_naive.cu").symlink_to("starter/01_naive.cu")
+    found = take("ada", tmp_path, NAMES, tmp_path / "out")
+    assert (found.status, found.detail) == ("ok", "there, but not taken: 01_naive.cu")
+
+
 def test_a_folder_cannot_hand_in_the_repository_of_another(tmp_path: Path) -> None:
     lay(tmp_path / "ada", {"01_naive.cu": "work"})
     git(tmp_path / "ada", "init", "--quiet")
@@ -433,12 +503,13 @@ def test_what_is_called_or_packed_otherwise_is_named_and_no_score(
     for more in ({}, {"02_tiled.cu": "work"}):
         for source, found in taken_three_ways(tmp_path / str(len(more)), {name: "work", **more}):
             told = found.detail.endswith(f"there, but not taken: {name}")
+            assert found.detail.startswith("none of 01_naive.cu, ") == (not more)
             assert (found.status, found.files) == ("ok" if more else "misnamed", (*more,)), source
             assert told == (near or not more), source
 
 
 def test_where_nothing_is_lacking_other_files_are_not_told(tmp_path: Path) -> None:
-    files = {f"work/{name}": "" for name in NAMES} | {"work/tiled.cu": "", "old.zip": ""}
+    files = {f"work/{name}": "work" for name in NAMES} | {"work/tiled.cu": "", "old.zip": ""}
     for source, found in taken_three_ways(tmp_path, files):
         assert (found.status, found.detail) == ("ok", ""), source
 
@@ -753,6 +824,95 @@ def test_two_graders_in_one_class_are_told_in_book_and_page_and_on_stderr(
     assert both in (one.folder / "summary.html").read_text()
 
 
+def test_a_class_that_an_older_grader_graded_is_told(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    one = class_of(tmp_path, "student\nada\n")
+    ours = identity()["tree_sha256"]
+    for tree, told in ((ours, False), ("a" * 64, True)):
+        put(one, "ada", graded(tree=tree))
+        command._gather(one)
+        words = f"All were graded by grader {'a' * 12}, this copy is {ours[:12]}: they keep"
+        assert (words in capsys.readouterr().err) == told
+
+
+def test_what_an_exercise_does_not_ask_for_is_no_bar_of_the_page(tmp_path: Path) -> None:
+    one = class_of(tmp_path, "student\nada\n")
+    data = graded()
+    data["exercises"][1]["checks"] += [check("compiles"), check("efficient")]  # without points
+    put(one, "ada", data)
+    bars = page._bars([row for row in gradebook.rows(one, None) if row.record])
+    assert [bar.check for bar in bars if bar.exercise == "04_tuned"] == [
+        *("compiles", "whole_tiles", "fast"),
+    ]
+
+
+@pytest.mark.parametrize(("ended", "status"), [(0, cli.OK), (1, cli.ERROR)])
+def test_a_class_ends_well_where_snakemake_did_and_everybody_has_a_score(
+    tmp_path: Path, ended: int, status: int, capsys: pytest.CaptureFixture[str]
+) -> None:
+    one = class_of(tmp_path, "student\nada\nbob\n")
+    put(one, "ada", graded())
+    assert command._gather(one, ended) == cli.ERROR  # bob waits
+    put(one, "bob", None, "missing")
+    capsys.readouterr()
+    assert command._gather(one, ended) == status
+    assert ("Not everybody could be graded" in capsys.readouterr().err) == bool(ended)
+
+
+@pytest.mark.parametrize("device", ["simulator", "gpu"])
+def test_snakemake_is_told_what_its_jobs_need(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, device: str
+) -> None:
+    one = replace(class_of(tmp_path, "student\nada\nev:il\n"), device=device)
+    called: list[list[str]] = []
+
+    def run(words: list[str], **_: Any) -> subprocess.CompletedProcess[str]:
+        called.append(words)
+        return subprocess.CompletedProcess(words, 0)
+
+    monkeypatch.setattr(subprocess, "run", run)
+    assert command._snakemake(one, 3, None) == 0
+    ((*_, before, a, b, c, d),) = called
+    assert (before, a, b) == ("--config", f"folder={one.folder}", f"python={sys.executable}")
+    assert (c, d) == (f"keys={one.folder / 'keys.txt'}", f"device={device}")
+    assert (one.folder / "keys.txt").read_text().split() == [one.students[0].key]
+
+
+def test_a_grading_has_the_gpu_that_was_chosen_for_it_and_a_session_of_its_own(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Of its own, so that all it started can be ended."""
+    one = handed_in(tmp_path)
+    given: dict[str, Any] = {}
+    fake_grading(monkeypatch, [0], given)
+    monkeypatch.setenv("SLURM_JOB_ID", "7")
+    monkeypatch.delenv("CUDA_VISIBLE_DEVICES", raising=False)
+    run_job(one)
+    assert given["env"]["CUDA_VISIBLE_DEVICES"] == ""
+    assert given["start_new_session"]
+
+
+def test_why_a_grading_never_began_stands_in_the_grade_book(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    one = handed_in(tmp_path)
+    lines = iter(["earlier", "The GPU cannot be used: no driver."])
+
+    def run(_: folder.Class, place: Path, lock: int) -> str:
+        with (place / "grading.log").open("a") as log:
+            log.write(f"Grading ...\n{next(lines, '')}\n\n")
+        return "grader_error"
+
+    monkeypatch.setattr(job, "_run", run)
+    assert [run_job(one, attempt) for attempt in (1, 3)] == [1, 0]
+    assert gradebook.rows(one, None)[0].note == "The GPU cannot be used: no driver."
+    (one.of(one.students[0]) / "job.json").unlink()
+    monkeypatch.setattr(job, "_run", lambda *_: "grader_error")
+    run_job(one, 3)
+    assert "results.json cannot be read" in gradebook.rows(one, None)[0].note
+
+
 def test_the_page_speaks_in_the_words_of_the_report(tmp_path: Path) -> None:
     one = class_of(tmp_path, "student\nada\nbob\n")
     put(one, "ada", graded())
@@ -817,9 +977,9 @@ def test_another_class_is_not_graded_for_what_was_taken_for_this_one(
     one = taken_class(tmp_path)
     before = (one.folder / folder.CLASS).read_text()
     (tmp_path / "new").mkdir()
-    lay(tmp_path / "new", {**files, "bob/01_naive.cu": "of bob"})
+    lay(tmp_path / "new", {**files, "bob/01_naive.cu": "of another bob"})
     (tmp_path / "roster.csv").write_text(f"student\n{names}\n")
-    told = f"holds the class of {tmp_path / 'old'}: .* for ada is not the same in .*OUTPUT=new"
+    told = f"holds the class of {tmp_path / 'old'}: .* for ada, bob is not the same in .*OUTPUT=n"
     with pytest.raises(GraderFault, match=told):
         command.compose(options_of(tmp_path, submissions=tmp_path / "new"))
     assert (one.folder / folder.CLASS).read_text() == before
@@ -832,6 +992,78 @@ def test_a_class_goes_on_where_its_submissions_were_copied_or_moved_to(tmp_path:
     folder.save(moved)
     lay(tmp_path / "new", {"ada/01_naive.cu": "changed later: taken once"})
     assert command.compose(options_of(tmp_path, submissions=tmp_path / "new")) == moved
+
+
+@pytest.mark.parametrize("files", [{"ada/01_naive.cu": "handed in again"}, {}])
+def test_one_who_handed_in_again_or_left_keeps_no_class_from_moving(
+    tmp_path: Path, files: dict[str, str]
+) -> None:
+    one = taken_class(tmp_path)
+    (tmp_path / "old").rename(tmp_path / "new")
+    shutil.rmtree(tmp_path / "new/ada")
+    lay(tmp_path / "new", files)
+    moved = command.compose(options_of(tmp_path, submissions=tmp_path / "new"))
+    assert moved.submissions == tmp_path / "new"
+    told = {"ada": intake.OTHER if files else intake.GONE, "bob": intake.SAME}
+    found = intake.compared(one.folder, moved.submissions)
+    assert {student.name: found[student.key] for student in one.students} == told
+
+
+def test_what_was_collected_is_graded_where_there_are_no_submissions(tmp_path: Path) -> None:
+    taken_class(tmp_path)
+    (tmp_path / "empty").mkdir()
+    assert command.compose(options_of(tmp_path, submissions=tmp_path / "empty"))
+
+
+def class_main(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, **changed: Any) -> int:
+    """`make class` with jobs that grade nothing."""
+
+    def jobs(one: folder.Class, *_: Any) -> int:
+        return max(job.main([str(one.folder), student.key, "1"]) for student in one.graded)
+
+    monkeypatch.setattr(job, "_run", grading)
+    monkeypatch.setattr(command, "_snakemake", jobs)
+    monkeypatch.setattr(importlib.util, "find_spec", lambda _: True)
+    given = {"verb": "class", "jobs": None, "profile": None, "check": False}
+    return command.main(options_of(tmp_path, **{**given, **changed}))
+
+
+def test_other_files_where_a_class_was_graded_are_told(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    lay(tmp_path / "in", {"ada/01_naive.cu": "sheet 1", "bob/01_naive.cu": "sheet 1"})
+    (tmp_path / "roster.csv").write_text("student\nada\nbob\n")
+    for text, told in (("sheet 1", False), ("sheet 1", False), ("sheet 2", True)):
+        lay(tmp_path / "in", {"ada/01_naive.cu": text})
+        assert class_main(tmp_path, monkeypatch, submissions=tmp_path / "in") == cli.OK
+        printed = capsys.readouterr().err
+        assert ("other files now than were graded of ada. Next: make regrade" in printed) == told
+
+
+def test_a_wrong_deadline_or_a_folder_that_cannot_be_written_is_told_before_anybody_is_graded(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "roster.csv").write_text("student\nada\n")
+    (tmp_path / "file").touch()
+    with pytest.raises(GraderFault, match="file/class cannot be written"):
+        class_main(tmp_path, monkeypatch, check=True, output=tmp_path / "file/class")
+    (tmp_path / "course.toml").write_text('target_gpu = "H200"\n[dedline]\ntime = 1\n')
+    monkeypatch.setattr(command, "PROJECT", tmp_path)
+    for only_look in (True, False):
+        with pytest.raises(CourseError, match='Did you mean "deadline"'):
+            class_main(tmp_path, monkeypatch, check=only_look)
+
+
+def test_a_gpu_that_is_not_there_is_told_before_anybody_is_graded_but_not_of_a_cluster(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "roster.csv").write_text("student\nada\n")
+    monkeypatch.setattr(command, "find_driver", lambda: Driver(problem="no driver"))
+    with pytest.raises(GraderFault, match="The GPU cannot be used: no driver. Next: call it where"):
+        class_main(tmp_path, monkeypatch, device="gpu", check=True)
+    (tmp_path / "config.yaml").touch()
+    more = {"device": "gpu", "profile": tmp_path, "check": True}
+    assert class_main(tmp_path, monkeypatch, **more) == cli.OK
 
 
 def test_what_was_fetched_is_of_this_class_wherever_it_is_graded(tmp_path: Path) -> None:
@@ -875,15 +1107,18 @@ def test_more_gradings_of_others_than_students_are_told_as_another_class(
     assert "make forget" not in printed.out
 
 
+@pytest.mark.parametrize("kept_in", ["", "history/1"])
 @pytest.mark.parametrize("changed", [{"seed": 8}, {"device": "gpu"}])
 def test_seed_and_device_may_change_until_somebody_was_graded(
-    tmp_path: Path, changed: dict[str, Any]
+    tmp_path: Path, changed: dict[str, Any], kept_in: str
 ) -> None:
     one = class_of(tmp_path, "student\nada\n")
     chosen = command.compose(options_of(tmp_path, **changed))
     assert changed.items() <= vars(chosen).items()
-    (one.of(one.students[0])).mkdir(parents=True)
-    (one.of(one.students[0]) / "grading.log").touch()
+    place = one.of(one.students[0])
+    folder.write_json(place / "job.json", {"status": "grader_error", "why": "no GPU here"})
+    assert command.compose(options_of(tmp_path, **changed)) == chosen
+    folder.write_json(place / kept_in / "results.json", {})
     with pytest.raises(GraderFault, match="begun with seed 7 and device simulator.*OUTPUT=new"):
         command.compose(options_of(tmp_path, **changed))
     for given in ({}, {"seed": 7, "device": "simulator"}):
@@ -937,13 +1172,19 @@ def test_a_renamed_copy_is_a_lead_and_textbook_code_is_none(tmp_path: Path) -> N
 # Jobs
 
 
-def fake_grading(monkeypatch: pytest.MonkeyPatch, results: list[int]) -> None:
-    """A grader that writes a record and ends with these exit statuses, one after the other."""
+def fake_grading(
+    monkeypatch: pytest.MonkeyPatch, results: list[int], given: dict[str, Any] | None = None
+) -> None:
+    """A grader that writes a record and ends with these exit statuses, one after the other.
+
+    `given` is filled with how it was started.
+    """
 
     class Grading:
         pid = 0
 
-        def __init__(self, arguments: list[str], **_: Any) -> None:
+        def __init__(self, arguments: list[str], **more: Any) -> None:
+            (given if given is not None else {}).update(more)
             output = Path(arguments[arguments.index("--output") + 1])
             self.returncode = results.pop(0)
             if self.returncode < 2:
@@ -1121,6 +1362,117 @@ def test_another_source_in_the_roster_is_graded_and_the_old_grading_kept(
     told = json.loads((place / "history/1/replaced.json").read_text())
     assert told["reason"] == "the roster's source changed from ada"
     assert [path.name for path in (place / "history").iterdir()] == ["1"]
+
+
+def came_in(one: folder.Class) -> list[bool]:
+    """Of each student whether a time counts: without one they are on time."""
+    return [row.received is not None for row in gradebook.rows(one, None)]
+
+
+def test_another_source_is_on_time_where_it_was_there_at_first_and_else_counts_from_when_it_came(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(job, "_run", grading)
+    names = ("ada", "bob", "cy", "dan")
+    lay(tmp_path, {f"{name}/01_naive.cu": name for name in names[:2]})
+    archive(tmp_path / "Upload 12.zip", {"01_naive.cu": "of cy, and called otherwise"})
+    one = class_of(tmp_path, "\n".join(("student", *names, "")))
+    assert run_class(one) == ["graded", "graded", "missing", "missing"]
+    monkeypatch.setattr(intake, "datetime", an_hour_later())
+    archive(tmp_path / "late.zip", {"01_naive.cu": "made later"})
+    archive(tmp_path / "late too.zip", {"01_naive.cu": "made later, too"})
+    archive(tmp_path / "bob 2.zip", {"01_naive.cu": "bob"})  # what was graded already
+    sources = "ada,late.zip\nbob,bob 2\ncy,Upload 12\ndan,late too.zip\n"
+    one = class_of(tmp_path, f"student,source\n{sources}")
+    assert run_class(one) == ["graded"] * 4
+    assert came_in(one) == [True, False, False, True]
+    assert run_class(one) == ["graded"] * 4
+    assert came_in(one) == [True, False, False, True]
+
+
+def an_hour_later() -> Any:
+    """A clock for what is taken from now on."""
+    then = datetime.now(UTC) + timedelta(hours=1)
+    return SimpleNamespace(now=lambda _: then)
+
+
+def test_the_same_commit_at_another_spelling_of_its_address_came_in_when_it_did(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(job, "_run", grading)
+    lay(tmp_path / "origin.git", {"01_naive.cu": "work"})
+    git(tmp_path / "origin.git", "init", "--quiet")
+    git(tmp_path / "origin.git", "add", "--all")
+    git(tmp_path / "origin.git", "commit", "--quiet", "--message", "x")
+    address = (tmp_path / "origin").as_uri()
+    one = class_of(tmp_path, f"student,source\nada,{address}.git\n")
+    run_class(one)
+    (before,) = gradebook.rows(one, None)
+    monkeypatch.setattr(intake, "datetime", an_hour_later())
+    one = class_of(tmp_path, f"student,source\nada,{address}\n")
+    run_class(one)
+    (after,) = gradebook.rows(one, None)
+    assert (after.received, after.note) == (before.received, before.note)
+
+
+@pytest.mark.parametrize("after", range(5))
+def test_files_and_what_is_said_of_them_change_together_whenever_a_run_is_killed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, after: int
+) -> None:
+    """At each step in which the second taking exchanges something."""
+    one = handed_in(tmp_path)
+    monkeypatch.setattr(job, "_run", grading)
+    assert run_class(one) == ["graded"]
+    (tmp_path / "ada/01_naive.cu").write_text("// second")
+    steps = [after]
+
+    def until_killed(real: Callable[..., Any]) -> Callable[..., Any]:
+        def step(*given: Any, **more: Any) -> Any:
+            steps[0] -= 1
+            if steps[0] < 0:
+                raise KeyboardInterrupt
+            return real(*given, **more)
+
+        return step
+
+    (ada,) = one.students
+    lay(one.of(ada), {"submission.partial/01_naive.cu": "// second"})
+    taken = Snapshot("ok", "", ("01_naive.cu",))
+    with monkeypatch.context() as patched:
+        patched.setattr(folder, "write_json", until_killed(folder.write_json))
+        patched.setattr(shutil, "rmtree", until_killed(shutil.rmtree))
+        patched.setattr(Path, "rename", until_killed(Path.rename))
+        patched.setattr(Path, "replace", until_killed(Path.replace))
+        with pytest.raises(KeyboardInterrupt):
+            intake.settle(one, ada, taken, datetime.now(UTC))
+    assert run_class(one) == ["graded"]
+    (row,) = gradebook.rows(one, None)
+    text = (one.of(ada) / "submission/01_naive.cu").read_text()
+    assert (text, "other files" in row.note) in (("// first", False), ("// second", True))
+
+
+def test_a_grading_of_history_that_is_gone_keeps_nobody_from_being_graded(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    one = handed_in(tmp_path)
+    monkeypatch.setattr(job, "_run", grading)
+    run_class(one)
+    history = one.of(one.students[0]) / "history"
+    for number in (1, 2):
+        assert regrade(one) == cli.OK
+        assert (history / str(number)).is_dir()
+    shutil.rmtree(history / "1")
+    assert regrade(one) == cli.OK
+    assert sorted(path.name for path in history.iterdir()) == ["2", "3"]
+
+
+def test_two_teachers_of_one_group_may_share_a_folder(tmp_path: Path) -> None:
+    before = os.umask(0o002)
+    try:
+        with folder.locked(tmp_path / ".lock", wait=False):
+            assert (tmp_path / ".lock").stat().st_mode & 0o777 == 0o664
+    finally:
+        os.umask(before)
 
 
 def test_a_fault_of_ours_while_one_is_taken_is_a_status_with_its_reason(

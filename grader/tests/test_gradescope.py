@@ -91,6 +91,18 @@ def test_a_zip_that_is_there_is_not_replaced(archive: Path) -> None:
         bundle.make(next(archive.parent.parent.glob("teachers*")), archive)
 
 
+def test_half_a_zip_is_left_to_nobody(
+    archive: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def full(*_: object) -> None:
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(zipfile.ZipFile, "writestr", full)
+    with pytest.raises(GraderFault, match="No space left"):
+        bundle.make(next(archive.parent.parent.glob("teachers*")), tmp_path / "made.zip")
+    assert not (tmp_path / "made.zip").exists()
+
+
 def test_a_right_file_gets_its_points_and_missing_ones_are_named(root: Path) -> None:
     (root / "submission" / "01_naive.cu").write_text(SOLUTION)
     result = run(root)

@@ -8,6 +8,7 @@ import re
 import shutil
 import subprocess
 import sys
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -272,6 +273,35 @@ def test_a_full_disk_leaves_the_copy_as_it_was(
     with pytest.raises(OSError, match="No space left"):
         update.update(copy, str(newer))
     assert texts(copy) == before
+
+
+def test_what_a_killed_update_left_is_removed_and_never_committed(copy: Path, newer: Path) -> None:
+    (copy / ".update-x1").mkdir()
+    (copy / ".update-x1/0").touch()
+    assert git(copy, "status", "--porcelain") == ""
+    update.update(copy, str(newer))
+    assert not list(copy.glob(".update-*"))
+
+
+@pytest.mark.parametrize("make", [making.make, making.release])
+def test_what_is_handed_out_is_there_in_full_or_not_at_all(
+    repository: Path,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    make: Callable[[Path, Path], object],
+) -> None:
+    real, left = Path.write_bytes, [2]
+
+    def write(path: Path, content: bytes) -> int:
+        left[0] -= 1
+        if left[0] < 0:
+            raise OSError(errno.ENOSPC, "No space left on device")
+        return real(path, content)
+
+    monkeypatch.setattr(Path, "write_bytes", write)
+    with pytest.raises(GraderFault, match="No space left"):
+        make(repository, tmp_path / "out")
+    assert not (tmp_path / "out").exists()
 
 
 def test_what_an_update_overwrites_is_named_and_in_the_history(

@@ -6,6 +6,7 @@ import json
 import re
 import shutil
 from collections.abc import Callable
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
@@ -23,12 +24,15 @@ from grader.tests.fake_device import (
     ragged,
     wrong_at,
 )
-from grader.verification import command
+from grader.tests.repositories import git
+from grader.tree import tree_sha256
+from grader.verification import command, conditions, origin
 from grader.verification.comparison import Comparison
 from grader.verification.comparison import compare as compare_records
 
 EXERCISE = next(one for one in load_all(PROJECT) if one.name == "02_tiled")
 SOLUTION = EXERCISE.folder / "solution.cu"
+COMMIT = "c0ffee"
 
 
 def composed(device: FakeDevice | None = None) -> dict[str, Any]:
@@ -178,6 +182,7 @@ def result(tmp_path: Path, submission: Path) -> Path:
 def verify(
     monkeypatch: pytest.MonkeyPatch, result: Path, folder: Path, device: FakeDevice | None = None
 ) -> int:
+    monkeypatch.setattr(conditions, "commit_of", lambda *_: COMMIT)
     monkeypatch.setattr(command, "run_plan", fake_grading(device or FakeDevice()))
     return cli.main(["verify", str(result), str(folder), "--plain"])
 
@@ -293,7 +298,8 @@ def too_many_quarters(data: dict[str, Any], folder: Path) -> None:
         (too_many_quarters, "02_tiled: timing.quarters is no count up to 4.*Next: "),
         (
             another_grader,
-            "Another grader made the record.*000000000000.*Next: verify with the copy",
+            "Another grader made the record.*000000000000.*Next: verify with the copy that graded: "
+            "git worktree add ../c0ffee c0ffee",
         ),
         (other_files, "02_tiled.cu is not the file that was graded.*Next: give the folder"),
         (no_file, "of no readable file now.*Next: give the folder"),
@@ -316,6 +322,24 @@ def test_what_cannot_be_compared_is_status_2_and_says_what_to_do(
     assert verify(monkeypatch, result, submission) == 2
     said = capsys.readouterr()
     assert re.search(told, (said.out + said.err).replace("\n", " "))
+
+
+def test_the_commit_that_graded_is_found_by_the_fingerprint_of_its_files(tmp_path: Path) -> None:
+    (tmp_path / "grader").mkdir()
+    git(tmp_path, "init", "--quiet")
+    told: dict[str, str] = {}
+    for text in ("1", "2", "2", "3"):
+        (tmp_path / "grader/score.py").write_text(text)
+        (tmp_path / "README.md").write_text(f"{len(told)} {text}")
+        git(tmp_path, "add", "--all")
+        git(tmp_path, "commit", "--quiet", "--allow-empty", "--message", "work")
+        told[tree_sha256(tmp_path)] = git(tmp_path, "log", "-1", "--format=%h").strip()
+    now = datetime.now(UTC) + timedelta(hours=1)
+    for fingerprint, commit in told.items():
+        assert origin.commit_of(tmp_path, fingerprint, now.isoformat()) == commit
+        assert origin.commit_of(tmp_path, fingerprint, "2001-01-01T00:00:00+00:00") == ""
+    assert origin.commit_of(tmp_path, "0" * 64, now.isoformat()) == ""
+    assert origin.commit_of(tmp_path / "grader/none", "0" * 64, now.isoformat()) == ""
 
 
 def test_exercises_that_the_record_leaves_out_are_named(

@@ -90,6 +90,26 @@ def test_only_the_last_job_can_write_to_a_students_repository() -> None:
     assert granted == {"permission-checks": "write"}
 
 
+def test_what_a_class_has_graded_is_kept_also_when_its_time_is_over() -> None:
+    steps = runner.load(WORKFLOWS / "class.yml")["jobs"]["class"]["steps"]
+    (kept,) = (one for one in steps if "upload-artifact" in one.get("uses", ""))
+    assert kept["if"] == "always()"  # a job beyond its time counts as cancelled
+
+
+def test_one_student_is_looked_for_in_the_whole_repository_as_the_class_is() -> None:
+    steps = runner.load(WORKFLOWS / "grade.yml")["jobs"]["take"]["steps"]
+    (taken,) = (one for one in steps if one.get("id") == "submission")
+    assert not [key for key in taken["with"] if key.startswith(("sparse", "filter"))]
+
+
+@pytest.mark.parametrize(("name", "job"), [("grade", "grade"), ("class", "class")])
+def test_a_seed_that_was_committed_to_can_be_given(name: str, job: str) -> None:
+    found = runner.load(WORKFLOWS / f"{name}.yml")
+    assert json.dumps(found["jobs"][job]).count("${{ inputs.seed }}") == 1
+    for inputs in (one["inputs"] for one in found["on"].values() if one and "inputs" in one):
+        assert inputs["seed"]["default"] == ""
+
+
 # --- A repository of teachers and one of students --------------------------------------------
 
 

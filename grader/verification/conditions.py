@@ -8,10 +8,10 @@ from typing import Any
 from grader import record
 from grader.checks.plan import Entry
 from grader.driver import find_driver
-from grader.exercise import CHECKS
+from grader.exercise import CHECKS, PROJECT
 from grader.formats.reading import Record
-
-_SHOWN = 12  # hex digits tell two hashes apart
+from grader.tree import SHORT
+from grader.verification.origin import commit_of
 
 _NO_RECORD = "Next: give the results.json as `make grade` wrote it"
 
@@ -21,20 +21,26 @@ _MINOR = ("compiler", "driver", "cuda", "nvcc")
 
 def obstacles(data: Mapping[str, Any], told: Record, entries: Sequence[Entry]) -> Iterator[str]:
     """Why the record cannot be compared, each with what to do."""
-    yield from _other_grader(told)
+    yield from _other_grader(told, str(data.get("created")))
     yield from _other_checks(told)
     yield from _other_files(told, entries)
     yield from _other_devices(data)
 
 
-def _other_grader(told: Record) -> Iterator[str]:
+def _other_grader(told: Record, created: str) -> Iterator[str]:
     ours = record.identity()
     if told.tree_sha256 != ours["tree_sha256"]:
+        commit = commit_of(PROJECT, told.tree_sha256, created)
+        there = (
+            f"git worktree add ../{commit} {commit}"
+            if commit
+            else "check out its commit, with the same course.toml and calibrations; "
+            "of a student's, update to the hand-out of then"
+        )
         yield (
             f"Another grader made the record: version {told.version}, tree_sha256 "
-            f"{told.tree_sha256[:_SHOWN]}; this copy is version {ours['version']}, "
-            f"{ours['tree_sha256'][:_SHOWN]}. Next: verify with the copy that graded: check out "
-            "its commit, with the same course.toml and calibrations"
+            f"{told.tree_sha256[:SHORT]}; this copy is version {ours['version']}, "
+            f"{ours['tree_sha256'][:SHORT]}. Next: verify with the copy that graded: {there}"
         )
 
 
@@ -59,7 +65,7 @@ def _other_files(told: Record, entries: Sequence[Entry]) -> Iterator[str]:
 
 
 def _short(digest: str) -> str:
-    return digest[:_SHOWN] or "of no readable file"
+    return digest[:SHORT] or "of no readable file"
 
 
 def _other_devices(data: Mapping[str, Any]) -> Iterator[str]:
