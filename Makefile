@@ -15,7 +15,7 @@ export GRADER_WORDS = make
 export PYTHON EX SHAPE DEVICE SEED SUBMISSION OUTPUT WHEELHOUSE PYTHON_VERSION MACHINE
 export RESULT FROM FILE KERNEL GRID BLOCK ARGS SHARED LINE SVG SWEEP
 
-CASE = $${EX:+--exercise "$$EX"} $${SHAPE:+--shape "$$SHAPE"}
+CASE = $${EX:+--exercise "$$EX"} $${SHAPE:+--shape="$$SHAPE"}
 PLACE = $${DEVICE:+--device "$$DEVICE"} $${SEED:+--seed "$$SEED"}
 LAUNCH = $${KERNEL:+--kernel "$$KERNEL"} $${GRID:+--grid "$$GRID"} $${BLOCK:+--block "$$BLOCK"} \
 	$${ARGS:+--args "$$ARGS"} $${SHARED:+--shared "$$SHARED"}

@@ -135,7 +135,6 @@ def _parser() -> _Parser:
         _add_plain(verbs.add_parser(verb, help=told))
     starter = verbs.add_parser("starter", help="write missing files of starter/ anew")
     starter.add_argument("--check", action="store_true", help="write nothing, compare")
-    starter.add_argument("--force", action="store_true", help="overwrite files that hold work")
     return parser
 
 

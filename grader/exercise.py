@@ -34,6 +34,7 @@ LIMITS: Mapping[str, tuple[float, float]] = MappingProxyType(
         "min_tile_n": (1, 65536),  # columns of C, likewise
         "max_sector_ratio": (1, 32),  # sectors touched / sectors that the same words need
         "max_word_ratio": (1, 65536),  # words loaded / M*K*ceil(N/tile_n) + K*N*ceil(M/tile_m)
+        "max_output_ratio": (1, 65536),  # words of C stored, or loaded / M*N
         "max_conflict_share": (0, 1),  # bank conflicts / wavefronts of shared memory
         "max_shared_wavefronts": (0.01, 65536),  # wavefronts of shared memory / (M*N*K / 32)
     }
@@ -127,10 +128,11 @@ def load_all(root: Path) -> tuple[Exercise, ...]:
 
 
 def find(exercises: Iterable[Exercise], word: str) -> Exercise:
-    """The exercise that `word` names: `02_tiled`, `02` or `tiled`."""
+    """The exercise that `word` names: `02_tiled`, `02`, `2` or `tiled`."""
     known = tuple(exercises)
     for exercise in known:
-        if word in (exercise.name, exercise.short, exercise.name[:2]):
+        number = exercise.name[:2]
+        if word in (exercise.name, exercise.short, number, number.removeprefix("0")):
             return exercise
     words = [spelling for entry in known for spelling in (entry.short, entry.name)]
     raise ExerciseError(

@@ -26,8 +26,9 @@ from grader.report.words import told
 # M, N and K differ, so that a kernel that mixes them up shows it.
 DEFAULT_SHAPE = Shape(4, 5, 3)
 
-# What fits side by side in a terminal; for more, `make test` names one element that is wrong.
-LARGEST = 16
+# What fits side by side in a terminal, with a second step of tiles that are 32 deep. For more,
+# `make test` names one element that is wrong.
+LARGEST = Shape(16, 16, 40)
 
 _UNWRITTEN = "?"
 _WRONG = "!"
@@ -149,9 +150,10 @@ def _told(findings: tuple[Finding, ...], exercise: Exercise) -> Iterator[Line]:
 
 
 def _printable(shape: Shape, exercise: Exercise) -> Shape:
-    if max(shape) > LARGEST:
+    if any(size > most for size, most in zip(shape, LARGEST, strict=True)):
         raise GraderFault(
-            f"{shape} is too large to print: M, N and K are at most {LARGEST} here. "
+            f"{shape} is too large to print: M and N are at most {LARGEST.m} here, and K at most "
+            f"{LARGEST.k}. "
             f"To check it: make test EX={exercise.short} SHAPE={shape}"
         )
     return shape

@@ -31,7 +31,6 @@ from grader.submission import FINGERPRINTS, fingerprint, shipped
 
 BEGIN = "// BEGIN SOLUTION"
 END = "// END SOLUTION"
-OVERWRITE = ".venv/bin/python -m grader starter --force"
 # A marker that is almost right would hand the solution out, so anything like one is looked at.
 _LIKE_A_MARKER = re.compile(r"(begin|end)[\s_-]*solution", re.IGNORECASE)
 _STARTER_LINE = re.compile(r"(?P<indent>\s*)//STARTER(?: (?P<code>.*))?")
@@ -166,13 +165,13 @@ def _of(exercise: Exercise, root: Path) -> Starter:
     return Starter(exercise, root / "starter" / f"{exercise.name}.cu", generate(text, name))
 
 
-def write(starters: Sequence[Starter], force: bool = False) -> list[str]:
+def write(starters: Sequence[Starter]) -> list[str]:
     """Write what is out of step and add new fingerprints; returns one line for each change.
 
-    A file that holds a student's work is left alone, and a line says so, unless `force`.
+    A file that holds a student's work is left alone, and a line says so.
     """
     changes: list[str] = []
-    kept = [s for s in starters if not force and not s.in_step() and s.holds_work()]
+    kept = [s for s in starters if not s.in_step() and s.holds_work()]
     for starter in starters:
         if not starter.in_step() and starter not in kept:
             starter.path.parent.mkdir(exist_ok=True)
@@ -184,7 +183,10 @@ def write(starters: Sequence[Starter], force: bool = False) -> list[str]:
             changes.append(f"exercises/{starter.exercise.name}/{starter.ledger.name}: one more")
     if kept:
         names = ", ".join(f"starter/{starter.path.name}" for starter in kept)
-        changes.append(f"Left alone, because work is in it: {names}. To overwrite it: {OVERWRITE}")
+        changes.append(
+            f"Left alone, because work is in it: {names}. "
+            "To have a file anew, delete it, then: make starter"
+        )
     return changes
 
 
@@ -216,7 +218,7 @@ def run(options: argparse.Namespace, root: Path = PROJECT) -> int:
         print("\n".join(lines) or "No file of starter/ is missing.")
         return 0
     starters = generate_all(root)
-    lines = out_of_step(starters) if options.check else write(starters, options.force)
+    lines = out_of_step(starters) if options.check else write(starters)
     for line in lines:
         print(line)
     if options.check and lines:

@@ -9,7 +9,8 @@ Findings of reading, all with verdict `rejected` and the file (line 1) as locati
 - file_too_large {bytes, limit}
 - empty_file {}: no bytes, or white space alone
 - binary_file {encoding}: NUL bytes; `encoding` is "UTF-16" where the file starts like one, else ""
-- invalid_utf8 {line, byte}: location has the line; `byte` is the first wrong one ("0xfc")
+- invalid_utf8 {line, byte}: location has the line; `byte` is the first wrong one ("0xfc") outside
+  of comments
 """
 
 from __future__ import annotations
@@ -17,6 +18,7 @@ from __future__ import annotations
 import errno
 import hashlib
 import os
+import re
 import stat
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
@@ -35,6 +37,13 @@ LIMIT_BYTES = 250_000
 
 # What a course keeps beside each exercise: one fingerprint a line for every starter ever shipped.
 FINGERPRINTS = "starter_fingerprints.txt"
+
+# What Python makes of a byte that is no UTF-8. In a comment it is read as editors for Windows write
+# their letters, so that every compiler gets the same, valid text.
+_NO_UTF8 = re.compile("[\udc80-\udcff]")
+_WINDOWS_LETTERS = {
+    0xDC00 + byte: bytes([byte]).decode("cp1252", errors="replace") for byte in range(0x80, 0x100)
+}
 
 Status = Literal["missing", "not_started", "started"]
 
@@ -100,19 +109,23 @@ def _decoded(path: Path, name: str, data: bytes) -> Submission:
     utf16 = data.startswith((b"\xff\xfe", b"\xfe\xff"))
     if utf16 or b"\0" in data:
         raise _problem(name, "binary_file", {"encoding": "UTF-16" if utf16 else ""})
-    try:
-        text = data.decode("utf-8-sig")
-    except UnicodeDecodeError as fault:
-        # The byte order mark is not counted by the decoder.
-        wrong = fault.object[fault.start]
-        line = bytes(fault.object[: fault.start]).count(b"\n") + 1
-        facts = {"line": line, "byte": f"0x{wrong:02x}"}
-        raise _problem(name, "invalid_utf8", facts, line) from fault
+    text = data.decode("utf-8-sig", errors="surrogateescape")
     if not text.strip():
         raise _problem(name, "empty_file", {})
     # A lone "\r" ends a line for one compiler and not for the other, and here for both.
     text = text.replace("\r\n", "\n").replace("\r", "\n")
+    if _NO_UTF8.search(text):
+        text = _with_windows_letters(text, name)
     return Submission(name, path, text, hashlib.sha256(data).hexdigest())
+
+
+def _with_windows_letters(text: str, name: str) -> str:
+    for token in tokens(text):
+        if wrong := _NO_UTF8.search(token.text):
+            line = token.line + token.text.count("\n", 0, wrong.start())
+            facts = {"line": line, "byte": f"0x{ord(wrong[0]) - 0xDC00:02x}"}
+            raise _problem(name, "invalid_utf8", facts, line)
+    return text.translate(_WINDOWS_LETTERS)
 
 
 def status(path: Path, exercise: Exercise) -> Status:

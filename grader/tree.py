@@ -30,6 +30,9 @@ TEACHERS_ONLY = (
     "teachers.mk",
 )
 
+# Hex digits that tell two fingerprints apart.
+SHORT = 12
+
 # What decides a score. Files for teachers only are left out: the students' copy has none, and both
 # copies must show the same fingerprint.
 _FOLDERS = ("grader", "tests")

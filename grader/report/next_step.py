@@ -75,7 +75,7 @@ def missing(path: Path) -> tuple[str, str]:
     shown = folder / path.name
     if other := _misspelt(path):
         return (
-            f"{shown} is missing; {other} is not looked at: upper and lower case count.",
+            f"{shown} is missing; {other}, which is called otherwise, is not looked at.",
             f"mv {shlex.join((str(folder / other), str(shown)))}",
         )
     step = _ANEW if _is_own(path) else f"put {path.name} into {folder}"
@@ -83,9 +83,11 @@ def missing(path: Path) -> tuple[str, str]:
 
 
 def _misspelt(path: Path) -> str:
-    """The name of a file beside the missing one that differs from it by case alone; else ""."""
+    """The name of a file beside the missing one that differs from it by case or by an ending that
+    Windows does not show; else ""."""
     names = sorted(one.name for one in path.parent.iterdir()) if path.parent.is_dir() else []
-    return next((name for name in names if name.casefold() == path.name.casefold()), "")
+    meant = path.name.casefold()
+    return next((name for name in names if name.casefold() in (meant, f"{meant}.txt")), "")
 
 
 def _is_own(path: Path) -> bool:

@@ -15,12 +15,11 @@ class Output:
     def __init__(self) -> None:
         self._fault: OSError | None = None
 
-    def write(self, text: str) -> int:
+    def write(self, text: str) -> None:
         try:
             self._file.write(text)
         except OSError as fault:
             self._fault = self._fault or fault
-        return len(text)
 
     def flush(self) -> None:
         try:

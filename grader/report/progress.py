@@ -10,6 +10,7 @@ from rich.progress import Progress, SpinnerColumn, TaskID, TextColumn, TimeElaps
 from grader.checks.listener import Listener
 from grader.checks.outcome import Outcome
 from grader.exercise import CHECKS
+from grader.messages.wording import counted
 from grader.report.words import check_name
 
 
@@ -93,7 +94,7 @@ class LiveProgress(Listener):
         exercise, device = key
         task = self._tasks.get(key)
         if task is not None:
-            shapes = f", {self._shapes[key]} shapes" if self._shapes[key] else ""
+            shapes = f", {counted(self._shapes[key], 'shape')}" if self._shapes[key] else ""
             words = f"{exercise} on the {device}: {check_name(self._check[key])}{shapes}"
             self._progress.update(task, description=words)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import unicodedata
+from collections.abc import Sequence
 
 from grader.checks.outcome import Outcome, Status
 from grader.exercise import CHECKS, Exercise
@@ -34,6 +35,8 @@ _SKIPPED = {
     "not_started": "the file is as it was handed out",
     "other_shape": "this shape is not made of whole tiles",
 }
+
+_A_FEW = 5
 
 
 def check_name(check: str) -> str:
@@ -120,3 +123,9 @@ def visible(text: str) -> str:
         else "\N{REPLACEMENT CHARACTER}"
         for char in text
     )
+
+
+def a_few(names: Sequence[str]) -> str:
+    """Some of the names, and how many more there are, in one line whatever is in them."""
+    named = ", ".join(" ".join(visible(name).split()) for name in names[:_A_FEW])
+    return named + (f" and {len(names) - _A_FEW} more" if len(names) > _A_FEW else "")

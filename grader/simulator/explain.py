@@ -10,7 +10,7 @@ from grader.device import Role
 from grader.finding import Finding, Location
 from grader.simulator import explain_index, explain_order
 from grader.simulator.program import ANCHOR, DYNAMIC, Variable
-from grader.simulator.protocol import Kind, RawFinding
+from grader.simulator.protocol import Kind, RawFinding, Triple
 from grader.simulator.scene import (
     Scene,
     access,
@@ -93,7 +93,7 @@ def _is_dynamic(scene: Scene, offset: int) -> bool:
 
 def _shared_access(raw: RawFinding, scene: Scene) -> Finding:
     facts: dict[str, Any] = {"access": access(raw), "variable": "shared memory", "index": []}
-    facts |= {"bytes_past": 0, "dims": []}
+    facts |= {"bytes_past": 0, "dims": [], "threads": _filled(scene.block.threads)}
     if _is_dynamic(scene, raw.offset):
         facts |= {"variable": variable_name(DYNAMIC), "dynamic_bytes": 0}
     elif nearest := _nearest_array(scene, raw.offset):
@@ -106,6 +106,11 @@ def _shared_access(raw: RawFinding, scene: Scene) -> Finding:
         facts | place(raw, scene),
         at(raw, scene, facts["access"]),
     )
+
+
+def _filled(threads: Triple) -> list[int]:
+    """The block's size, without a third dimension that is 1."""
+    return list(threads if threads[2] > 1 else threads[:2])
 
 
 def _wild_access(raw: RawFinding, scene: Scene) -> Finding:

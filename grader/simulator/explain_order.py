@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from grader.finding import Finding, Location
@@ -62,7 +62,7 @@ def _race(raw: RawFinding, scene: Scene) -> Finding | None:
         places = (Location(scene.file, line, "write" if raw.other_writes else "read"), *places)
     if _is_first(raw):
         places = places[::-1]  # as the sentence names them
-    return Finding(Verdict.RACE, _kind(raw), facts, places)
+    return Finding(Verdict.RACE, _kind(raw, facts, places), facts, places)
 
 
 def _parties(raw: RawFinding, scene: Scene) -> dict[str, Any]:
@@ -86,13 +86,20 @@ def _is_first(raw: RawFinding) -> bool:
     return raw.write != raw.overwriting
 
 
-def _kind(raw: RawFinding) -> str:
+def _kind(raw: RawFinding, facts: Mapping[str, Any], places: Sequence[Location]) -> str:
     if raw.kind == Kind.REPEATED_STORE:
         return "repeated_store"
     if raw.text == "uncommitted":
         return "copy_uncommitted"
-    both_write = raw.write and raw.other_writes and not raw.asynchronous
-    return "two_writers" if both_write else "race"
+    if raw.asynchronous:
+        return "race"
+    if raw.write and raw.other_writes:
+        return "two_writers"
+    if raw.block != raw.other_block:
+        return "race_of_blocks"
+    one_line = len(places) == 2 and places[0].line == places[1].line
+    is_number = facts["space"] == "shared" and not facts["index"]
+    return "one_word_for_all" if is_number and one_line else "race"
 
 
 def _unset(raw: RawFinding, scene: Scene) -> Finding | None:

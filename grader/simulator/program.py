@@ -68,16 +68,9 @@ def link(
     stub = folder / "stub.cpp"
     stub.write_text(_stub(entry, extern_arrays), encoding="utf-8")
     # The stub comes first: its anchor is the gap before the student's first array.
-    command = [*compiler.command, "-std=c++17", "-O1", "-fno-pie", "-no-pie", stub.name]
-    done = run(
-        [*command, kernel_object.name, *map(str, machine), "-o", "worker", "-lm", *LINK_FLAGS],
-        folder,
-    )
-    if done.returncode != 0:
-        raise GraderFault(
-            f"{compiler} could not link the simulator's worker: {done.stderr.strip()[-400:]}. "
-            f"{NOT_YOURS} Next: delete the folder .cache, then run it again"
-        )
+    flags = ("-std=c++17", "-O1", "-fno-pie", "-no-pie")
+    linked = (stub.name, kernel_object.name, *map(str, machine), "-o", "worker", "-lm")
+    _link(compiler, [*flags, *linked, *LINK_FLAGS], folder, "the simulator's worker")
     return folder / "worker"
 
 
@@ -85,14 +78,18 @@ def link_alone(compiler: HostCompiler, kernel_object: Path) -> Path:
     """Link `alone` beside the object file: not to be run, only its debug information is read,
     which has no addresses in an object file."""
     loose = ("-nostdlib", "-no-pie", "-Wl,--unresolved-symbols=ignore-all", "-Wl,--entry=0")
-    command = [*compiler.command, *loose, kernel_object.name, "-o", "alone"]
-    done = run(command, kernel_object.parent)
+    arguments = [*loose, kernel_object.name, "-o", "alone"]
+    _link(compiler, arguments, kernel_object.parent, "the kernel alone")
+    return kernel_object.with_name("alone")
+
+
+def _link(compiler: HostCompiler, arguments: Sequence[str], folder: Path, what: str) -> None:
+    done = run([*compiler.command, *arguments], folder)
     if done.returncode != 0:
         raise GraderFault(
-            f"{compiler} could not link the kernel alone: {done.stderr.strip()[-400:]}. "
+            f"{compiler} could not link {what}: {done.stderr.strip()[-400:]}. "
             f"{NOT_YOURS} Next: delete the folder .cache, then run it again"
         )
-    return kernel_object.with_name("alone")
 
 
 # The integer that holds the bits of a floating-point scalar.

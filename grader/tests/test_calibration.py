@@ -256,6 +256,16 @@ def test_a_calibration_finds_the_gaps_and_is_read_back_as_it_was_derived(tmp_pat
     assert read.baseline_s[Shape(4096, 4096, 4096)] == pytest.approx(0.026, rel=0.01)
 
 
+def test_a_calibration_that_could_not_be_read_back_leaves_the_one_before(tmp_path: Path) -> None:
+    path = tmp_path / "fake_gpu.toml"
+    path.write_text("the one before")
+    nameless = {name: value for name, value in ABOUT.items() if name != "gpu"}
+    with pytest.raises(GraderFault):
+        command.write(path, nameless, calibrated(speedups({})))
+    assert path.read_text() == "the one before"
+    assert list(tmp_path.iterdir()) == [path]
+
+
 def test_a_calibration_keeps_its_evidence_and_its_reasons(tmp_path: Path) -> None:
     command.write(tmp_path / "fake_gpu.toml", ABOUT, calibrated(speedups({})))
     text = (tmp_path / "fake_gpu.toml").read_text()

@@ -113,6 +113,7 @@ def test_no_verb_prints_the_help(capsys: pytest.CaptureFixture[str]) -> None:
         (["grade", "starter", "--exercise", "warmup"], "warmup"),
         (["run"], "make run EX=tiled"),
         (["run", "--exercise", "tiled", "--shape", "17x3x3"], "too large to print"),
+        (["run", "--exercise", "tiled", "--shape", "3x3x41"], "K at most 40"),
     ],
 )
 def test_wrong_usage_is_one_line(
@@ -290,7 +291,7 @@ BAD_FILES: dict[str, Callable[[Path], Any]] = {
     "5 MB": lambda path: path.write_bytes(b"// a comment\n" * 400_000),
     "folder": make_directory,
     "link out": make_link_out,
-    "not UTF-8": lambda path: path.write_bytes(b"// caf\xe9\n" + NAIVE.encode()),
+    "not UTF-8": lambda path: path.write_bytes(b"int caf\xe9;\n" + NAIVE.encode()),
 }
 
 

@@ -3,6 +3,9 @@ the values that their documentation defines."""
 
 from __future__ import annotations
 
+import itertools
+from collections.abc import Callable
+
 import pytest
 
 from grader.source import uses_unsupported
@@ -30,6 +33,7 @@ __float2int_rz(-2.7f) == -2 && __float2int_rd(-2.1f) == -3 && __float2int_ru(-2.
 __float2int_rz(3e9f) == INT_MAX && __float2int_rz(-3e9f) == INT_MIN && __float2int_rz(NAN) == 0
 __float2uint_rn(-1.0f) == 0u && __float2uint_rz(5e9f) == UINT_MAX && __float2uint_rz(3e9f) > 2e9
 __float2uint_ru(0.1f) == 1u && __float2uint_rd(1.9f) == 1u && __float2uint_rz(-0.5f) == 0u
+__float2uint_rz(1.0f) == 1u && __float2ull_rn(1.0f) == 1u && __double2uint_rd(1.5) == 1u
 __float2ll_rn(-1e10f) == -10000000000ll && __float2ll_rz(1e19f) == LLONG_MAX
 __float2ll_rz(NAN) == LLONG_MIN && __float2ull_rz(1e19f) > LLONG_MAX
 __float2ull_rd(INFINITY) == ULLONG_MAX && __double2int_rz(NAN) == INT_MIN
@@ -50,11 +54,20 @@ sizeof(std::aligned_storage_t<24, 8>) == 24 && std::is_invocable_v<float (*)(flo
 !std::is_invocable_v<float (*)(float), float *> && std::is_copy_constructible_v<float4>
 std::is_copy_assignable_v<float4> && !std::is_copy_assignable_v<const float>
 std::is_function_v<void(int)> && !std::is_object_v<void(int)> && std::is_compound_v<float4>
+__frcp_rn(4.0f) == 0.25f && __frcp_rn(-0.5f) == -2.0f && __drcp_rn(8.0) == 0.125
+__fdividef(1.0f, 4.0f) == 0.25f && fdividef(-1.0f, 4.0f) == -0.25f && __fdiv_rn(1, 8) == 0.125f
+__fsub_rn(1.0f, 3.0f) == -2.0f && __fmul_rn(3.0f, -2.0f) == -6.0f && __fadd_rn(1, 2) == 3.0f
+__fsqrt_rn(9.0f) == 3.0f && __frsqrt_rn(4.0f) == 0.5f && rsqrtf(16.0f) == 0.25f && rsqrt(4.0) == 0.5
+__saturatef(-1.0f) == 0.0f && __saturatef(2.0f) == 1.0f && __saturatef(0.25f) == 0.25f
+std::numeric_limits<int>::digits10 == 9 && std::numeric_limits<unsigned char>::digits10 == 2
+std::numeric_limits<long long>::digits10 == 18 && std::numeric_limits<uint64_t>::digits10 == 19
+std::numeric_limits<int>::radix == 2 && std::numeric_limits<int>::max_digits10 == 0
+std::numeric_limits<signed char>::min() == -128 && std::numeric_limits<uint>::max() == UINT_MAX
 FLT_RADIX == 2 && DBL_DIG == 15 && INTPTR_MAX == INT64_MAX && sizeof(UINT64_C(1)) == 8
 *std::addressof(M) == M && sizeof(longlong3) == 24 && make_ulong2(1, 2).y == 2
 atomicAdd_block(&shared_word, 0) == 7 && atomicMax_system(&shared_word, 3) == 7
 """
-HEADERS = ("cfloat", "cstddef", "cstdio", "cstring", "type_traits")
+HEADERS = ("cfloat", "cstddef", "cstdio", "cstring", "limits", "type_traits")
 BEFORE = (
     "".join(f"#include <{name}>\n" for name in HEADERS)
     + "#include <cooperative_groups.h>\nnamespace cg = cooperative_groups;\n"
@@ -67,6 +80,79 @@ def test_values_are_those_that_the_documentation_defines(family: str, claims: st
     body = "    __shared__ int shared_word; shared_word = 7; __syncthreads();\n"
     body += "\n".join(f"    if (!({claim})) __trap();" for claim in claims.strip().splitlines())
     assert run(family, body, before=BEFORE).findings == ()
+
+
+def signed(value: int, bits: int = 32) -> int:
+    return (value + (1 << bits - 1)) % (1 << bits) - (1 << bits - 1)
+
+
+def unsigned(value: int) -> int:
+    return value % (1 << 32)
+
+
+def permuted(x: int, y: int, selector: int) -> int:
+    every = unsigned(x) | unsigned(y) << 32
+    chosen = 0
+    for place in range(4):
+        nibble = selector >> 4 * place & 15
+        byte = every >> 8 * (nibble & 7) & 255
+        chosen |= (255 * (byte >> 7) if nibble & 8 else byte) << 8 * place
+    return chosen
+
+
+def products(x: int, y: int, sign: bool) -> int:
+    pairs = ((x >> at & 255, y >> at & 255) for at in (0, 8, 16, 24))
+    return sum(signed(a, 8) * signed(b, 8) if sign else a * b for a, b in pairs)
+
+
+Integers = Callable[[int, int], int]
+# What each gives for x and y, with a third operand of 9 or a shift of 5 where it takes one.
+OF_SIGNED: dict[str, Integers] = {
+    "__mul24(x, y)": lambda x, y: signed(signed(x, 24) * signed(y, 24)),
+    "__mulhi(x, y)": lambda x, y: x * y >> 32,
+    "__hadd(x, y)": lambda x, y: x + y >> 1,
+    "__rhadd(x, y)": lambda x, y: x + y + 1 >> 1,
+    "__sad(x, y, 9u)": lambda x, y: unsigned(abs(x - y) + 9),
+    "__dp4a(x, y, 9)": lambda x, y: signed(products(x, y, sign=True) + 9),
+    "__clz(x)": lambda x, _: 32 - unsigned(x).bit_length(),
+    "__ffs(x)": lambda x, _: (x & -x).bit_length(),
+    "max(x, y)": max,
+    "min(x, y)": min,
+}
+OF_UNSIGNED: dict[str, Integers] = {
+    "__umul24(x, y)": lambda x, y: unsigned(x % (1 << 24) * (y % (1 << 24))),
+    "__umulhi(x, y)": lambda x, y: x * y >> 32,
+    "__uhadd(x, y)": lambda x, y: x + y >> 1,
+    "__urhadd(x, y)": lambda x, y: x + y + 1 >> 1,
+    "__usad(x, y, 9u)": lambda x, y: unsigned(abs(x - y) + 9),
+    "__dp4a(x, y, 9u)": lambda x, y: products(x, y, sign=False) + 9,
+    "__popc(x)": lambda x, _: x.bit_count(),
+    "__brev(x)": lambda x, _: int(f"{x:032b}"[::-1], 2),
+    "__byte_perm(x, y, 0x7420u)": lambda x, y: permuted(x, y, 0x7420),
+    "__byte_perm(x, y, 0x1fb6u)": lambda x, y: permuted(x, y, 0x1FB6),
+    "__funnelshift_l(x, y, 37)": lambda x, y: unsigned((y << 32 | x) << 5 >> 32),
+    "__funnelshift_r(x, y, 37)": lambda x, y: unsigned((y << 32 | x) >> 5),
+    "__funnelshift_lc(x, y, 5)": lambda x, y: unsigned((y << 32 | x) << 5 >> 32),
+    "__funnelshift_rc(x, y, 5)": lambda x, y: unsigned((y << 32 | x) >> 5),
+    "umax(x, y)": max,
+    "umin(x, y)": min,
+}
+WORDS = (0, 1, 0x7FFFFFFF, 0x80000000, 0xFFFFFFFF, 0x01800001, 0x2ED5A9C3, 0x00FF7F80)
+
+
+@both_compilers
+@pytest.mark.parametrize(
+    ("table", "kind", "read"), [(OF_SIGNED, "int", signed), (OF_UNSIGNED, "unsigned", unsigned)]
+)
+def test_intrinsics_of_integers_give_what_python_works_out(
+    family: str, table: dict[str, Integers], kind: str, read: Callable[[int], int]
+) -> None:
+    body = []
+    for x, y in itertools.product(map(read, WORDS), map(read, WORDS[1::3])):
+        body.append(f"    x = ({kind}){unsigned(x)}u, y = ({kind}){unsigned(y)}u;")
+        body += [f"assert({call} == ({kind}){unsigned(f(x, y))}u);" for call, f in table.items()]
+    text = f"    if (tx + ty == 0) {{ {kind} x, y;\n" + "\n".join(body) + "\n}"
+    assert run(family, text).findings == ()
 
 
 @both_compilers
@@ -96,6 +182,19 @@ def test_coalesced_threads_are_numbered_among_themselves(family: str) -> None:
         if (odd.ballot(tx == 3) != 0x202u || cg::thread_rank(odd) != rank) __trap();
         odd.sync();
     }
+    auto eight = cg::tiled_partition<8>(cg::tiled_partition<32>(cg::this_thread_block()));
+    if (eight.meta_group_rank() != ty % 2 * 2 + tx / 8 || eight.meta_group_size() != 4) __trap();
+    if (tx / 8 == 1) {  // a tile asks none but its own lanes
+        eight.sync();
+        if (eight.shfl(tx, 2) != 10 || !eight.any(tx == 8) || eight.all(tx == 8)) __trap();
+        if (eight.shfl_down(tx, 3) != (tx < 13 ? tx + 3 : tx)) __trap();
+    }
+    auto one = cg::this_thread();
+    one.sync();
+    if (one.size() != 1 || one.thread_rank() != 0 || one.meta_group_size() != 1) __trap();
+    auto token = cg::this_thread_block().barrier_arrive();
+    cg::this_thread_block().barrier_wait(std::move(token));
+    if (cg::this_grid().is_valid() || FLT_MAX <= 1.0f) __trap();
     auto four = cg::tiled_partition<4>(cg::this_thread_block());
     int same = 2;
     if (four.match_any(tx % 2) != (tx % 2 ? 10u : 5u) || cg::group_size(four) != 4) __trap();

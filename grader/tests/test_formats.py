@@ -7,6 +7,7 @@ import copy
 import csv
 import io
 import json
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 from xml.etree import ElementTree
@@ -20,6 +21,7 @@ from grader.finding import GraderFault
 from grader.formats import (
     classroom50,
     classroom_reporter,
+    command,
     escape,
     gradescope,
     junit,
@@ -293,6 +295,41 @@ def test_pages_that_show_no_place_name_it() -> None:
     one = reading.parse(record(text="read"))
     assert "At: starter/02_tiled.cu:9 (read)" in gradescope.write(one)
     assert "At: starter/02_tiled.cu:9 (read)" in step_summary.write(one)
+
+
+def test_a_summary_says_where_nothing_was_handed_in() -> None:
+    one = reading.parse(record())
+    words = "Nothing was handed in yet: every file is missing or as it was handed out."
+    for status, told in (("fail", False), ("missing", True), ("not_started", True)):
+        first, second = (replace(exercise, status=status) for exercise in one.exercises)
+        rest = replace(second, status="missing")
+        assert (words in step_summary.write(replace(one, exercises=(first, rest)))) == told
+
+
+def test_of_the_places_of_a_check_the_first_is_marked() -> None:
+    data = record()
+    places = data["exercises"][0]["checks"][1]["locations"]
+    places.append({"file": "starter/02_tiled.cu", "line": 30, "role": "write"})
+    (mark, _, _) = workflow_commands.write(reading.parse(data)).split("\n")
+    assert mark.startswith("::error file=starter/02_tiled.cu,line=9,")
+
+
+def test_a_file_is_replaced_in_one_step_and_a_pipe_is_written_to(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def full(*_: object) -> None:
+        raise OSError(28, "No space left on device")
+
+    output = tmp_path / "junit.xml"
+    output.write_text("earlier")
+    (tmp_path / "link").symlink_to(output)
+    command._write(tmp_path / "link", "through a link")
+    assert (output.read_text(), (tmp_path / "link").is_symlink()) == ("through a link", True)
+    monkeypatch.setattr("os.fsync", full)
+    with pytest.raises(GraderFault, match="No space left"):
+        command._write(output, "half")
+    assert output.read_text() == "through a link"
+    command._write(Path("/dev/null"), "text")
 
 
 def test_a_summary_is_cut_within_its_table_where_that_alone_is_too_long() -> None:

@@ -34,7 +34,9 @@ def test_a_block_larger_than_the_kernel_promises_is_a_bad_launch(family: str, bo
 
 
 @both_compilers
-@pytest.mark.parametrize("bounds", ["__launch_bounds__(256)", "__launch_bounds__(1024, 1)", ""])
+@pytest.mark.parametrize(
+    "bounds", ["__launch_bounds__(256)", "__launch_bounds__(1024, 1)", "__maxnreg__(64)", ""]
+)
 def test_a_block_within_the_bounds_is_none(family: str, bounds: str) -> None:
     assert not refused(build(family, with_bounds(bounds)))
 

@@ -85,7 +85,7 @@ def test_test_hands_over_exercise_shape_device_and_seed(project: Path) -> None:
     words = ("EX=tiled", "SHAPE=33x17x65", "DEVICE=gpu", "SEED=7")
     done = make(project, "test", *words)
     assert done.stdout == (
-        "[-m][grader][test][--exercise][tiled][--shape][33x17x65][--device][gpu][--seed][7]\n"
+        "[-m][grader][test][--exercise][tiled][--shape=33x17x65][--device][gpu][--seed][7]\n"
     )
 
 
@@ -108,14 +108,14 @@ def test_inspect_hands_over_every_part_of_a_launch(project: Path) -> None:
         "[--args][in=f32[9 * n] n=9][--shared][4*64][--line][3][--svg][a b]\n"
     )
     assert make(project, "inspect", "EX=tiled", "SHAPE=97x97x97").stdout == (
-        "[-m][grader][inspect][--exercise][tiled][--shape][97x97x97]\n"
+        "[-m][grader][inspect][--exercise][tiled][--shape=97x97x97]\n"
     )
 
 
 def test_bench_and_sweep_hand_over_what_they_are_told(project: Path) -> None:
     words = ("EX=tiled", "SHAPE=64x64x64", "DEVICE=gpu", "SVG=a b.svg", "SUBMISSION=my folder")
     assert make(project, "bench", *words).stdout == (
-        "[-m][grader][bench][--exercise][tiled][--shape][64x64x64][--device][gpu]"
+        "[-m][grader][bench][--exercise][tiled][--shape=64x64x64][--device][gpu]"
         "[--svg][a b.svg][my folder]\n"
     )
     assert make(project, "bench").stdout == "[-m][grader][bench]\n"
@@ -174,12 +174,16 @@ def test_a_class_is_looked_at_before_anything_is_installed_for_it(project: Path)
 
 def test_a_regrade_takes_anew_only_where_that_is_asked_for(project: Path) -> None:
     (project / "requirements" / "class.txt").touch()
-    words = ("regrade", "STUDENT=ada l", "REASON=an appeal")
-    for given, handed in (((), ""), (("FETCH=1",), "[--fetch]")):
+    words = ("regrade", "STUDENT=ada l", "REASON=it cost $5 (and 'more')")
+    for given, handed in (((), ""), (("FETCH=1",), "[--fetch]"), (("FETCH=0",), "")):
         done = make(project, *words, *given)
         assert done.stdout.splitlines()[-1] == (
-            f"[-m][grader][regrade][ada l][--reason][an appeal]{handed}[--output][class]"
+            f"[-m][grader][regrade][ada l][--reason][it cost $5 (and 'more')]{handed}"
+            "[--output][class]"
         )
+    done = make(project, *words, "FETCH=maybe")
+    assert (done.returncode, done.stdout) == (2, "")
+    assert done.stderr.startswith("FETCH=maybe is not known. Next: FETCH=1, or leave it out")
 
 
 def test_make_says_that_it_calls(project: Path) -> None:

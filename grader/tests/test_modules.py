@@ -52,13 +52,27 @@ def test_no_module_is_too_long() -> None:
     assert {path for path, length in lengths.items() if length > LONGEST_MODULE} == set()
 
 
+def rows_below(text: str) -> list[str]:
+    """The rows of the tables between this text of the architecture page and the next heading."""
+    page = (GRADER / "README.md").read_text(encoding="utf-8").partition(text)[2]
+    return [line for line in page.partition("\n## ")[0].splitlines() if line.startswith("| ")]
+
+
 def test_the_table_of_rules_names_files_that_are_there() -> None:
-    table = (
-        (GRADER / "README.md").read_text(encoding="utf-8").partition("## Where is which rule")[2]
-    )
-    rows = [line for line in table.partition("\n## ")[0].splitlines() if line.startswith("| ")]
+    rows = rows_below("## Where is which rule")
     named = {name for row in rows for name in re.findall(r"`(/?[a-z_/]+\.(?:py|cpp|toml))`", row)}
     assert len(named) > 15
     places = (GRADER, PROJECT, PROJECT / "exercises" / "01_naive")
     lost = {name for name in named if not any((p / name.lstrip("/")).is_file() for p in places)}
     assert lost == set()
+
+
+def test_the_table_of_observers_names_them_all() -> None:
+    told = {
+        row.split("`")[1]
+        for row in rows_below("one file under `simulator/observers/`")
+        if "`" in row
+    }
+    parts = {"merging", "occurrences", "order_tables", "warp_access"}
+    there = {path.stem for path in (GRADER / "simulator" / "observers").glob("*.cpp")}
+    assert told == there - parts

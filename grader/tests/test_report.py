@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import io
 import shutil
 import sys
 from dataclasses import replace
@@ -10,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from rich.console import Console
 
 from grader import grading
 from grader.checks.listener import Ledger
@@ -22,6 +24,7 @@ from grader.report import line as lines
 from grader.report import next_step
 from grader.report.line import Line, console, paragraph, show
 from grader.report.next_step import next_lines
+from grader.report.progress import LiveProgress
 from grader.report.summary import exercise_lines, total_lines
 from grader.report.words import explanation, visible
 from grader.score import Score, score_exercise
@@ -103,6 +106,10 @@ def test_a_skipped_check_says_what_it_needs() -> None:
     assert "needs whole tiles" in told
 
 
+def test_a_check_with_all_its_points_needs_no_explanation() -> None:
+    assert "counts" not in report(right())
+
+
 def test_points_of_safe_that_do_not_count_are_explained() -> None:
     told = report(wrong())
     assert "0/3     counts once whole tiles passes" in told
@@ -178,11 +185,14 @@ def test_a_missing_starter_is_written_by_make_starter(starter: Path, tmp_path: P
     assert missing_naive(other) == told
 
 
-def test_a_file_whose_name_differs_by_case_alone_is_noticed(starter: Path) -> None:
-    (starter / "01_Naive.cu").write_text("__global__ void matmul_naive() { }\n")
+@pytest.mark.parametrize("name", ["01_Naive.cu", "01_naive.cu.txt"])
+def test_a_file_whose_name_differs_in_a_way_that_hardly_shows_is_noticed(
+    starter: Path, name: str
+) -> None:
+    (starter / name).write_text("__global__ void matmul_naive() { }\n")
     assert missing_naive(starter) == (
-        "starter/01_naive.cu is missing; 01_Naive.cu is not looked at: upper and lower case "
-        "count. Next: mv starter/01_Naive.cu starter/01_naive.cu"
+        f"starter/01_naive.cu is missing; {name}, which is called otherwise, is not looked at. "
+        f"Next: mv starter/{name} starter/01_naive.cu"
     )
 
 
@@ -245,6 +255,15 @@ def test_a_failure_comes_before_an_untouched_file() -> None:
     assert told.endswith("make test EX=padded SEED=1")  # that of the plan
 
 
+def test_a_failure_without_a_place_leads_to_the_file_that_was_checked() -> None:
+    entry = an_entry()
+    assert entry.submission is not None
+    elsewhere = replace(entry.submission, name="group7/02_tiled.cu")
+    plan = a_plan(replace(entry, submission=elsewhere))
+    score = grading.score(plan, check(plan, FakeDevice(wrong_at(lambda shape: True))))
+    assert "Next: open group7/02_tiled.cu, then: " in text(next_lines(score, plan))
+
+
 def test_all_passed_is_never_told_as_final() -> None:
     told = text(next_lines(*four("pass", "pass", "pass", "pass")))
     assert "All public tests passed; the grade uses other shapes" in told
@@ -268,6 +287,25 @@ def test_long_texts_are_wrapped_and_their_lines_kept() -> None:
     assert told[0].text.startswith("  Hint: word")
     assert told[-1].text == "  second"
     assert max(len(one.text) for one in told) <= 100
+
+
+def test_a_command_is_not_broken_at_its_hyphens() -> None:
+    command = "make test and --one-word-of-an-option"
+    for before in range(40, 100):  # wherever the line ends
+        told = paragraph(f"{'x' * before} {command}")
+        assert " ".join(one.text for one in told).split() == ["x" * before, *command.split()]
+
+
+@pytest.mark.parametrize(("cases", "words"), [(0, "safe"), (1, "1 shape"), (2, "2 shapes")])
+def test_the_moving_line_counts_the_shapes_that_are_done(cases: int, words: str) -> None:
+    drawn = io.StringIO()
+    terminal = Console(file=drawn, force_terminal=True, color_system=None, width=80)
+    with LiveProgress(terminal) as live:
+        live.check("02_tiled", "simulator", "safe")
+        for _ in range(cases):
+            live.case("02_tiled", "simulator")
+    last = drawn.getvalue().rpartition("02_tiled on the simulator: ")[2].split("  ")[0]
+    assert last.split(" 0:")[0].rstrip() == ("safe" if not cases else f"safe, {words}")
 
 
 def test_brackets_in_a_message_are_no_markup(capsys: pytest.CaptureFixture[str]) -> None:

@@ -76,7 +76,9 @@ def test_every_spelling_of_a_shared_array_works(family: str, declaration: str) -
         "    if (__shfl_sync(~0u, tx, 3) != 3) __trap();",
         "    if (__shfl_xor_sync(~0u, tx, 1) != (tx ^ 1)) __trap();",
         "    int up = __shfl_up_sync(~0u, tx, 1, 16); if (up != (tx ? tx - 1 : 0)) __trap();",
-        "    double d = __shfl_down_sync(~0u, 0.5 * tx, 1, 16); if (d > 8.0) __trap();",
+        "    int down = __shfl_down_sync(~0u, tx, 1, 16); if (down != (tx < 15 ? tx + 1 : 15))"
+        " __trap(); double d = __shfl_down_sync(~0u, 0.5 * tx, 1, 16); if (d > 7.5) __trap();",
+        "    if (__shfl_xor_sync(~0u, tx, 8, 8) != tx % 8) __trap();",
         "    if (__ballot_sync(~0u, tx == 0) != 0x10001u || !__any_sync(~0u, tx == 5)) __trap();",
         "    if (__all_sync(~0u, tx < 8) || __popc(__activemask()) != 32) __trap();"
         " __syncthreads();",

@@ -372,6 +372,31 @@ def test_a_plain_store_races_with_atomics(family: str) -> None:
     assert (found.facts["other"], found.facts["thread"]) == ([0, 0], [1, 0])
 
 
+@both_compilers
+def test_a_plain_read_races_with_atomics_before_it(family: str) -> None:
+    body = (
+        ME + "    __shared__ int count;\n"
+        "    if (me == 0) count = 0;\n"
+        "    __syncthreads();\n"
+        "    if (me == 0) atomicAdd(&count, 1);  // update\n"
+        "    if (me == 255 && count == 12345) return;  // read"
+    )
+    found = the(watched(family, body), name="count")
+    assert parties(found) == [(line_of("update", body), "write"), (line_of("read", body), "read")]
+
+
+@both_compilers
+def test_two_threads_that_store_one_byte_race(family: str) -> None:
+    body = (
+        ME + "    __shared__ unsigned char small[256];\n"
+        "    if (me == 7 || me == 255) small[3] = (unsigned char)me;  // store\n"
+        "    __syncthreads();\n"
+        "    if (small[3] == 123) return;"
+    )
+    found = the(watched(family, body), name="small", index=[3])
+    assert parties(found) == [(line_of("store", body), "write")] * 2
+
+
 HALF_FILLED = (
     "\n    __shared__ float As[16][16];\n"
     "    if (ty < 8) As[ty][tx] = 0.0f;\n"

@@ -17,6 +17,10 @@ VARIABLES = {
         f"float[{n}]": f"float x[{n}]; if (K < 0) x[M % {n}] = 1.0f; const float got = x[N % {n}];"
         for n in (2, 3, 4, 8, 100, 1000, 5000)
     },
+    **{
+        f"end of float[{n}]": f"float x[{n}]; if (K < 0) x[M] = 1.0f; const float got = x[{n - 1}];"
+        for n in (1000, 5000)
+    },
     # Where all that set it set the same, a compiler may take that for the value of all others, too.
     "if": "float x; if (K < 0) x = 1.0f; const float got = x;",
     "?:": "float x; K < 0 ? x = 1.0f : 0.0f; const float got = x;",

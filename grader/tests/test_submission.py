@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import errno
+import hashlib
 import os
 import socket
 from dataclasses import replace
@@ -76,7 +77,8 @@ def test_crlf_line_ends_and_a_byte_order_mark_are_fine(tmp_path: Path) -> None:
         (b"\xef\xbb\xbf", "empty_file", {}),
         (b"\x7fELF\0\0\0", "binary_file", {"encoding": ""}),
         ("int x;".encode("utf-16"), "binary_file", {"encoding": "UTF-16"}),
-        (b"int x;\n// f\xfcr\n", "invalid_utf8", {"line": 2, "byte": "0xfc"}),
+        (b"// f\xfcr\nint f\xfcr;\n", "invalid_utf8", {"line": 2, "byte": "0xfc"}),
+        (b'R"(a\n\xe4)"', "invalid_utf8", {"line": 2, "byte": "0xe4"}),
         (b"\xef\xbb\xbf\n\n\xff", "invalid_utf8", {"line": 3, "byte": "0xff"}),
         (b" " * LIMIT_BYTES + b"x", "file_too_large", {"bytes": 250_001, "limit": LIMIT_BYTES}),
         (b"x" * 5_000_000, "file_too_large", {"bytes": 5_000_000, "limit": LIMIT_BYTES}),
@@ -87,6 +89,13 @@ def test_a_file_that_is_no_source_is_refused_by_name(
     tmp_path: Path, content: bytes, kind: str, facts: dict[str, Any]
 ) -> None:
     assert problem(place(tmp_path, content)) == (kind, facts)
+
+
+def test_comments_may_hold_letters_of_windows(tmp_path: Path) -> None:
+    content = b"int x; // f\xfcr \x96\n/* na\xefve \x81 */ int y; // gr\xc3\xbc\xc3\x9fe\n"
+    taken = read(place(tmp_path, content), NAIVE, tmp_path)
+    assert taken.text == "int x; // für \u2013\n/* naïve \ufffd */ int y; // grüße\n"
+    assert taken.sha256 == hashlib.sha256(content).hexdigest()
 
 
 def test_a_file_of_exactly_the_limit_is_read(tmp_path: Path) -> None:

@@ -13,11 +13,12 @@ from grader.problems.matmul import Shape
 from grader.tests import fake_stopwatch as noises
 from grader.tests.fake_device import CONFIG
 from grader.tests.fake_stopwatch import BASELINE_S, QUIET, FakeStopwatch, measured
+from grader.timing import quiet
 from grader.timing.calibration import Thresholds
 from grader.timing.measurement import PAUSES_S, cublas_seconds
 from grader.timing.rule import StoppingRule
 from grader.timing.sample import Contestant, Sample
-from grader.timing.session import Session
+from grader.timing.session import Pair, Session
 from grader.timing.shapes import ShapeKind, largest, shape_of
 from grader.timing.statistics import jitter, median_interval
 from grader.verdict import Verdict
@@ -184,6 +185,37 @@ def test_one_gap_costs_its_pair_and_nothing_else() -> None:
 def test_a_second_gap_costs_the_try() -> None:
     found = measured(FakeStopwatch(noise=noises.gaps_at(12, 16)))
     assert (found.disturbance, found.set_aside, found.tries) == ("", 0, 2)
+
+
+def pairs(varies: float, half_width: float, gap_s: float = 0.0) -> list[Pair]:
+    """Twenty, whose baseline and whose ratios take turns between two values."""
+    taken = []
+    for number in range(20):
+        baseline_s = BASELINE_S * (1 + varies * (number % 2))
+        student_s = baseline_s / (1.6 + 1.6 * half_width * (-1) ** (number // 2))
+        student = Sample(Contestant.STUDENT, student_s, longest_gap_s=gap_s)
+        taken.append(Pair(student, Sample(Contestant.BASELINE, baseline_s)))
+    return taken
+
+
+@pytest.mark.parametrize(("gap_s", "away"), [(0.19e-3, False), (0.21e-3, True)])
+def test_a_fifth_of_a_millisecond_is_a_gap(gap_s: float, away: bool) -> None:
+    assert quiet.is_away(pairs(0.0, 0.0, gap_s)[0]) is away
+
+
+@pytest.mark.parametrize(("half_width", "told"), [(0.008, False), (0.02, True)])
+def test_a_narrow_interval_decides_whatever_the_baseline_does(
+    half_width: float, told: bool
+) -> None:
+    found = quiet.disturbance(pairs(0.05, half_width), [], "budget", QUIET, 0.0)
+    assert bool(found) is told
+
+
+@pytest.mark.parametrize(("others", "told"), [(0, False), (1, True)])
+def test_beside_another_process_the_baseline_has_less_room(others: int, told: bool) -> None:
+    seen = replace(QUIET, other_processes=others)
+    found = quiet.disturbance(pairs(0.02, 0.02), [], "budget", seen, 0.0)
+    assert bool(found) is told
 
 
 @pytest.mark.parametrize("noise", [noises.drifting, noises.capped])

@@ -1,12 +1,16 @@
 // cooperative_groups: thread blocks, tiles of a warp and coalesced threads.
 #pragma once
 #include "cuda_runtime.h"
+#include "float.h"  // CUDA's header brings it, too
 
 namespace cooperative_groups {
 
 class thread_block {
   public:
+    struct arrival_token {};
     static void sync() { __syncthreads(); }
+    static arrival_token barrier_arrive() { return {}; }  // as in CUDA, all of it is in the wait
+    static void barrier_wait(arrival_token &&) { __syncthreads(); }
     static unsigned int thread_rank() {
         return threadIdx.x + blockDim.x * (threadIdx.y + blockDim.y * threadIdx.z);
     }
@@ -28,6 +32,11 @@ template <unsigned int tile_size, class parent_type = void> class thread_block_t
     static unsigned int mask() {
         return (unsigned int)(((1ull << tile_size) - 1) << first_lane());
     }
+    // Of the group that was cut into tiles; a type that does not name it comes from the block.
+    static unsigned int parent_size() {
+        if constexpr (std::is_void_v<parent_type>) return thread_block::size();
+        else return parent_type::size();
+    }
 
   public:
     thread_block_tile() = default;
@@ -37,10 +46,10 @@ template <unsigned int tile_size, class parent_type = void> class thread_block_t
     static unsigned int thread_rank() { return thread_block::thread_rank() % tile_size; }
     static constexpr unsigned int num_threads() { return tile_size; }
     static constexpr unsigned int size() { return tile_size; }
-    static unsigned int meta_group_rank() { return thread_block::thread_rank() / tile_size; }
-    static unsigned int meta_group_size() {
-        return (thread_block::num_threads() + tile_size - 1) / tile_size;
+    static unsigned int meta_group_rank() {
+        return thread_block::thread_rank() % parent_size() / tile_size;
     }
+    static unsigned int meta_group_size() { return (parent_size() + tile_size - 1) / tile_size; }
     template <class value_type> static value_type shfl(value_type value, int rank) {
         return __shfl_sync(mask(), value, rank, tile_size);
     }
@@ -69,6 +78,8 @@ template <unsigned int tile_size, class parent_type>
 static inline thread_block_tile<tile_size, parent_type> tiled_partition(const parent_type &) {
     return thread_block_tile<tile_size, parent_type>();
 }
+
+static inline auto this_thread() { return tiled_partition<1>(tiled_partition<1>(thread_block())); }
 
 // The lanes of a warp that come here together, numbered in their order.
 class coalesced_group {
@@ -143,6 +154,7 @@ static inline thread_group tiled_partition(const thread_group &, unsigned int si
 
 class grid_group {  // without a barrier, which a launch of this course cannot have
   public:
+    static bool is_valid() { return false; }
     static dim3 group_dim() { return gridDim; }
     static dim3 dim_blocks() { return gridDim; }
     static dim3 block_index() { return blockIdx; }

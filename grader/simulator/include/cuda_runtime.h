@@ -33,6 +33,7 @@ template <int line, int threads, int blocks = 0, int cluster = 0> struct sim_lau
 };
 #define __launch_bounds__(...) \
     __attribute__((aligned(sim_launch_bounds<__LINE__, __VA_ARGS__>::alignment())))
+#define __maxnreg__(...)  // registers are no part of what a kernel does
 #define __forceinline__ inline __attribute__((always_inline))
 #define __noinline__  // neither compiler inlines unasked, and g++ may have to (simulator/unseen.py)
 #define __align__(bytes) __attribute__((aligned(bytes)))
