@@ -56,7 +56,7 @@ def _or_turned(evidence: Evidence, found: Finding) -> Finding:
     tile, or less: then the finding names both."""
     operand = "B" if found.kind == "b_other_layout" else found.facts.get("operand")
     turned = next(patterns.turned_factors(evidence), None) if operand in ("A", "B") else None
-    if turned is None or turned.facts["operand"] != operand:
+    if turned is None or turned.facts.get("operand") != operand:
         return found
     return replace(found, facts={**found.facts, "turned_tile": turned.facts["tile"]})
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import itertools
+from collections.abc import Callable
 from dataclasses import replace
 
 import numpy as np
@@ -410,6 +412,19 @@ def test_no_wrong_value_comes_out_without_a_finding(
     found = explain(Evidence.gather(exercise(), TILED, case, launch, image))
     assert found
     assert all(say(replace(one, shape=case.shape)) for one in found)
+
+
+@pytest.mark.parametrize("layout", list(Layout))
+@pytest.mark.parametrize("shape", ["1x2x3", "4x3x2", "8x8x8", "9x17x5"])
+def test_a_walk_through_a_matrix_with_any_strides_has_words(shape: str, layout: Layout) -> None:
+    def index(outer_stride: int, inner_stride: int) -> Callable[[Index, Index, Shape], Index]:
+        return lambda outer, inner, s: outer * outer_stride + inner * inner_stride
+
+    sizes = (1, *Shape.parse(shape))
+    walks = [index(*strides) for strides in itertools.product(sizes, sizes)]
+    for kernel in (each for w in walks for each in (Kernel(a=w), Kernel(b=w), Kernel(c=w))):
+        for one in explained(kernel, shape, TILED, layout):
+            assert say(replace(one, shape=Shape.parse(shape)))
 
 
 def test_places_are_counted_of_the_part_of_a_tile_that_there_is() -> None:
