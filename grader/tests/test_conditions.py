@@ -15,7 +15,7 @@ SHARED = re.compile(
     r"assert|offsetof|NULL|INFINITY|NAN|M_\w+|(?:FLT|DBL)_\w+|U?(?:CHAR|SHRT|INT|L?LONG)_(?:MAX|MIN)"
     r"|SCHAR_(?:MAX|MIN)|CHAR_BIT|U?INT\d+_(?:MAX|MIN)|U?INT\d+_C|HUGE_VALF?|CUDART_VERSION"
     r"|(?:SIZE|U?INTPTR|PTRDIFF|INTMAX)_MAX|U[CSL]\w+_MAX"
-    r"|__(?:global|device|host|constant|shared|grid_constant|launch_bounds|forceinline)__"
+    r"|__(?:global|device|host|constant|shared|grid_constant|launch_bounds|maxnreg|forceinline)__"
     r"|__(?:builtin_)?align__|__NVCC\w*__|__CUDA\w+__"
 )
 OURS = sorted(
