@@ -141,7 +141,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("folder", type=Path, metavar="DIR", help="a new folder")
     parser.add_argument("--students", type=int, default=200, metavar="N")
     parser.add_argument("--exercise", action="append", default=[], metavar="EX", help="only these")
-    parser.add_argument("--each", type=int, metavar="N", help="exercises of each (left out: 1 or 2)")
+    parser.add_argument("--each", type=int, metavar="N", help="exercises of each, else 1 or 2")
     options = parser.parse_args(arguments)
     try:
         write(options.folder, people(options.students, options.exercise, options.each))
