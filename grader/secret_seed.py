@@ -56,10 +56,14 @@ def commit(path: Path) -> str:
     text = _text(seeds.draw(), secrets.token_hex(_NONCE_BYTES))
     try:
         descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
-        with os.fdopen(descriptor, "w", encoding="ascii") as file:
-            file.write(text)
-            file.flush()
-            os.fsync(file.fileno())
+        try:
+            with os.fdopen(descriptor, "w", encoding="ascii") as file:
+                file.write(text)
+                file.flush()
+                os.fsync(file.fileno())
+        except OSError:
+            path.unlink()  # a full disk leaves no seed, and the name stays free
+            raise
     except FileExistsError:
         raise GraderFault(
             f"{path} exists, and may hold a seed that was committed to. Next: name a new file"

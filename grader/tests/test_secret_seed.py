@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import errno
 import hashlib
+import os
 import re
 import stat
 from pathlib import Path
@@ -10,6 +12,7 @@ from pathlib import Path
 import pytest
 
 from grader import cli, secret_seed
+from grader.finding import GraderFault
 
 
 def committed(path: Path, capsys: pytest.CaptureFixture[str]) -> str:
@@ -94,3 +97,17 @@ def test_wrong_usage_is_one_line(
     assert (status, said.out, said.err.count("\n")) == (2, "", 1)
     assert told in said.err
     assert Path("seed.txt").read_text() == "an older secret"
+
+
+def test_a_full_disk_leaves_no_file_that_holds_no_seed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def full(descriptor: int) -> None:
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    with monkeypatch.context() as disk:
+        disk.setattr(os, "fsync", full)
+        with pytest.raises(GraderFault, match="cannot be written"):
+            secret_seed.commit(tmp_path / "seed.txt")
+    assert list(tmp_path.iterdir()) == []
+    assert secret_seed.commit(tmp_path / "seed.txt")
