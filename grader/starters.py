@@ -27,7 +27,7 @@ from pathlib import Path
 from grader.exercise import PROJECT, Exercise, load_all
 from grader.finding import GraderFault
 from grader.handout import lost_starters
-from grader.submission import FINGERPRINTS, fingerprint, shipped
+from grader.submission import FINGERPRINTS, fingerprint, is_shipped, shipped
 
 BEGIN = "// BEGIN SOLUTION"
 END = "// END SOLUTION"
@@ -61,9 +61,7 @@ class Starter:
         """True when the file on disk is no starter that was ever shipped: somebody's work."""
         if lost_starters.is_blank(self.path):
             return False
-        return fingerprint(self.path.read_text("utf-8", errors="replace")) not in shipped(
-            self.exercise
-        )
+        return not is_shipped(self.path.read_bytes(), self.exercise)
 
 
 def generate(solution_text: str, name: str) -> str:

@@ -148,6 +148,11 @@ def is_starter(path: Path, exercise: Exercise) -> bool:
     return fingerprint(text) in shipped(exercise)
 
 
+def is_shipped(content: bytes, exercise: Exercise) -> bool:
+    """Whether these bytes are a starter that was ever shipped, readable as a submission or not."""
+    return fingerprint(content.decode("utf-8", errors="replace")) in shipped(exercise)
+
+
 def fingerprint(text: str) -> str:
     """SHA-256 (hex) of the text's tokens: comments and layout do not change it."""
     plain = text.removeprefix("\ufeff").replace("\r\n", "\n").replace("\r", "\n")

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from grader.exercise import Exercise, load_all
+from grader.exercise import load_all
 from grader.finding import GraderFault
 from grader.git import versions
 from grader.handout.contents import STARTER
-from grader.submission import fingerprint, shipped
+from grader.submission import is_shipped
 
 
 def write(root: Path) -> list[str]:
@@ -23,13 +23,13 @@ def write(root: Path) -> list[str]:
         if not is_blank(root / name):
             continue
         committed = list(versions(root, name))
-        handed_out = next((one for one in committed if _is_shipped(one, exercise)), None)
+        handed_out = next((one for one in committed if is_shipped(one, exercise)), None)
         if handed_out is None:
             lost.append(name)
             continue
         (root / name).parent.mkdir(exist_ok=True)
         (root / name).write_bytes(handed_out)
-        worked_on = committed[0].strip() and not _is_shipped(committed[0], exercise)
+        worked_on = committed[0].strip() and not is_shipped(committed[0], exercise)
         more = f". What you last committed is another: git checkout -- {name}" if worked_on else ""
         changes.append(f"{name}: written, as it was handed out{more}")
     if lost:
@@ -48,7 +48,3 @@ def is_blank(path: Path) -> bool:
         return not path.exists() or (path.is_file() and not path.read_bytes().strip())
     except OSError:
         return False
-
-
-def _is_shipped(content: bytes, exercise: Exercise) -> bool:
-    return fingerprint(content.decode("utf-8", errors="replace")) in shipped(exercise)

@@ -80,6 +80,6 @@ TEXTS: Mapping[str, Template] = {
     "wrong_when_large_usual": _wrong_when_large,
     "wrong_with_zeros": "{element}. Here two thirds of A and B are 0, whole rows and tiles among "
     "them; without zeros C was right. What does the kernel do where an element is 0?",
-    "wrong_with_positive": "{element}. Here all elements of A and B are positive, from 5 to 8, so "
-    "that sums become large; with both signs C was right. What happens to a large sum?",
+    "wrong_with_positive": "{element}. Here all elements of A and B are positive, so that sums "
+    "become large; with both signs C was right. What happens to a large sum?",
 }

@@ -47,9 +47,9 @@ Inputs = Literal["exact", "zeros", "positive", "real"]
 
 @dataclass(frozen=True)
 class Case:
-    """One launch to judge. `exact`: integers in [-8, 8] without 0, smaller ones where K is so large
-    that sums would be rounded; `zeros`: the same, but two
-    thirds of them 0; `positive`: integers from 5 to 8; `real`: zero-mean full-mantissa floats.
+    """One launch to judge. `exact`: integers in [-8, 8] without 0; `zeros`: the same, but two
+    thirds of them 0; `positive`: integers from 5 to 8; all of them smaller where K is so large that
+    sums would be rounded; `real`: zero-mean full-mantissa floats.
 
     `order` seeds the order of the threads of a block in the simulator (0: as numbered).
     """

@@ -7,8 +7,7 @@ from __future__ import annotations
 
 from functools import lru_cache
 
-from grader.source.directives import live
-from grader.source.tokens import Token
+from grader.source.directives import live_tokens
 
 _ENDS = frozenset({"(", "{", "[", ";", "=", ","})
 _CONSTANT = frozenset({"const", "constexpr", "__constant__"})
@@ -17,7 +16,7 @@ _CONSTANT = frozenset({"const", "constexpr", "__constant__"})
 @lru_cache(maxsize=8)
 def first_variable(text: str) -> tuple[str, int] | None:
     """Name and line of the first one that a kernel can change; None where there is none."""
-    code = [item for item in live(text) if isinstance(item, Token)]
+    code = live_tokens(text)
     for place, token in enumerate(code):
         if token.text != "__device__":
             continue

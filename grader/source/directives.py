@@ -55,6 +55,11 @@ def live(text: str) -> Iterator[Item]:
             yield item
 
 
+def live_tokens(text: str) -> list[Token]:
+    """The code of `live` alone."""
+    return [item for item in live(text) if isinstance(item, Token)]
+
+
 def unconditional(items: Iterable[Item]) -> Iterator[Item]:
     """The preprocessor lines, and the tokens that are compiled whatever the conditions say."""
     open_groups = 0

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from functools import lru_cache
 
 from grader.source.brackets import closing
-from grader.source.directives import live
+from grader.source.directives import live_tokens
 from grader.source.tokens import Kind, Token
 
 _SIZES = ("M", "N", "K")
@@ -20,7 +20,7 @@ _SIZES = ("M", "N", "K")
 def other_order(text: str, kernel: str) -> tuple[tuple[str, ...], int] | None:
     """The names of the last three parameters where they are M, N and K in another order, and the
     line of the kernel's name; None where there is nothing to say."""
-    code = [item for item in live(text) if isinstance(item, Token)]
+    code = live_tokens(text)
     for place, token in enumerate(code[:-1]):
         if token.text == kernel and code[place + 1].text == "(":
             end = closing(code, place + 1)
