@@ -28,6 +28,7 @@ _MOST_OWNERS = 4
 # at such a shape is not, and may be ended.
 _USUAL_S = 2.0
 _USUAL_ROWS, _USUAL_COLS = 4, 2  # in two columns, a Z order leaves the usual one in the third row
+_SOME_BLOCKS = 29  # a prime: blocks that only every 2nd, 4th or 8th of is busy are met
 # Rows and columns of a block whose values are compared: more than a tile has of either.
 _MOST_COMPARED = 512
 
@@ -130,12 +131,13 @@ class Blocks:
         """A fault where the last block leaves its tile to nobody. A kernel may number its tiles in
         another order, so it is none to store another tile, unless the block that has this number
         in the usual order stores that as well; nor to store nothing, unless the order is the usual
-        one at the beginning, so that no block makes up for it."""
+        one at the beginning, so that no block makes up for it, or others store nothing either."""
         stored = probe.stored
         if stored is None or _holds(stored, self.tile(self.last)):
             return ()
         if len(stored) == 0:
-            return () if not self._begins_as_usual() else (self._missed(probe, {}),)
+            nobody = self._begins_as_usual() or self._nobody_stores()
+            return (self._missed(probe, {}),) if nobody else ()
         owners = self.owners(stored)
         if len(owners) > _MOST_OWNERS:
             return ()
@@ -211,6 +213,15 @@ class Blocks:
         across, down = self.launch.grid
         rows, cols = range(min(down, _USUAL_ROWS)), range(min(across, _USUAL_COLS))
         return all(self._is_usual(row * across + col) for row in rows for col in cols)
+
+    def _nobody_stores(self) -> bool:
+        """Whether the first block and some between it and the last store nothing."""
+        between = np.linspace(0, self.last, _SOME_BLOCKS, dtype=int, endpoint=False)
+        return all(self._stores_nothing(int(block)) for block in between)
+
+    def _stores_nothing(self, block: int) -> bool:
+        stored = self.run(block, _USUAL_S).stored
+        return stored is not None and len(stored) == 0
 
     def _is_usual(self, block: int) -> bool:
         stored = self.run(block, _USUAL_S).stored

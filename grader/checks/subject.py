@@ -20,7 +20,7 @@ from grader.checks.probing import (
     wrong_tiles,
 )
 from grader.checks.search import FaultSearch, timed_out
-from grader.checks.trial import count_shape, try_shape
+from grader.checks.trial import count_shape, only_with, try_shape
 from grader.counted_shapes import drawn_ragged
 from grader.counters import Counters
 from grader.course import Target
@@ -28,7 +28,7 @@ from grader.device import Build, Device, LaunchConfig
 from grader.efficiency import judge_counters, judge_traffic
 from grader.finding import Finding, GraderFault, KernelFault, Location, NotGraded, ordered
 from grader.limits import check_grid
-from grader.problems.matmul import Shape, smaller_like
+from grader.problems.matmul import Shape, smaller_like, usual_shapes
 from grader.speed import Timer, Timing, judge
 from grader.timing.device import TimingDevice
 from grader.verdict import Verdict
@@ -67,6 +67,7 @@ class Surroundings:
     budget_s: float = BUDGET_S
     case_done: Callable[[Subject], None] = lambda subject: None
     timer: Callable[[TimingDevice, int], Timer] = Timer
+    usual_shapes: Callable[[LaunchConfig], tuple[Shape, ...]] = usual_shapes  # run whole on a GPU
 
 
 class Subject:
@@ -140,11 +141,11 @@ class Subject:
 
     def is_right_for_any_shape(self) -> None:
         """Give the right answer for the shapes of Choice.any_shape; compute the last tile of large
-        ones. A grading goes deeper still."""
+        ones, and all tiles where a GPU does. A grading goes deeper still."""
         FaultSearch(self._findings_at, ANY_FAULT).run(*self._choice().any_shape())
         if self._plan.shape is None:
             self._probe(wrong_tiles, ANY_FAULT)
-        if findings := self._at_deeper():
+        if findings := self._at_deeper() or self._at_usual():
             raise KernelFault(ordered(findings))
 
     def is_efficient(self) -> None:
@@ -220,20 +221,15 @@ class Subject:
     ) -> None:
         """Raise KernelFault for what the last blocks of large shapes do, or for a small shape like
         them that shows it, too. Each block runs once, though two checks look at it."""
-        build, config = self._launchable()
+        build, _ = self._launchable()
         self._blocks = self._blocks or (
             usual_blocks(self.device, build),
             large_blocks(self.device, build),
         )
         found = next(filter(None, map(look, self._blocks)), ())
-        if not found:
-            return
-        assert found[0].shape is not None, "given to each by the block that it is of"
-        for shape in smaller_like(found[0].shape, config):
-            findings = self._watched(shape)
-            if any(finding.verdict in wanted for finding in findings):
-                raise KernelFault(ordered(findings))
-        raise KernelFault(ordered(found))
+        if found:
+            assert found[0].shape is not None, "given to each by the block that it is of"
+            raise KernelFault(ordered(self._at_smaller(found[0].shape, wanted) or found))
 
     def _launchable(self) -> tuple[Build, LaunchConfig]:
         build = self._compiled().launchable()
@@ -281,3 +277,22 @@ class Subject:
         shape = self._choice().deeper()
         findings = self._try(shape, watch=False) if shape is not None else ()
         return () if timed_out(findings) else findings
+
+    def _at_usual(self) -> tuple[Finding, ...]:
+        """A GPU runs these shapes whole; of a device that does not, `_probe` ran the last block."""
+        if not isinstance(self.device, TimingDevice) or self._plan.shape is not None:
+            return ()
+        _, config = self._launchable()
+        for shape in self._around.usual_shapes(config):
+            if findings := self._try(shape, watch=False):
+                return self._at_smaller(shape, ANY_FAULT) or only_with("large_sizes", findings)
+        return ()
+
+    def _at_smaller(self, shape: Shape, wanted: frozenset[Verdict]) -> tuple[Finding, ...]:
+        """What goes wrong at the smallest shape like a large one that shows a fault, too."""
+        _, config = self._launchable()
+        for smaller in smaller_like(shape, config):
+            findings = self._watched(smaller)
+            if any(finding.verdict in wanted for finding in findings):
+                return findings
+        return ()

@@ -52,7 +52,7 @@ def try_shape(
         findings = _with_integers(device, build, exact, watch and inputs == "exact", note)
         if findings and inputs != "exact":
             usual = _with_integers(device, build, replace(exact, inputs="exact"), watch, note)
-            return usual or _only_with(inputs, findings)
+            return usual or only_with(inputs, findings)
         if findings:
             return findings
     if shape.k > REAL_PASS_MAX_K:
@@ -77,12 +77,13 @@ def _with_integers(
     return findings
 
 
-def _only_with(inputs: Inputs, findings: tuple[Finding, ...]) -> tuple[Finding, ...]:
-    """A wrong C where other numbers gave a right one: what is special about these explains it."""
+def only_with(special: str, findings: tuple[Finding, ...]) -> tuple[Finding, ...]:
+    """A wrong C where other numbers, or other sizes, gave a right one: what is special about these
+    explains it."""
     first, *_ = findings
     if first.verdict is not Verdict.WRONG_ANSWER:
         return findings
-    return (replace(first, kind=f"wrong_with_{inputs}"),)
+    return (replace(first, kind=f"wrong_with_{special}"),)
 
 
 def _faults(

@@ -112,6 +112,7 @@ _HINTS = {
     "wrong_when_large": _NARROW,
     "tile_missed_usual": _OTHER_WAY,
     "wrong_when_large_usual": _OTHER_WAY,
+    "wrong_with_large_sizes": _OTHER_WAY,
     "wrong_with_positive": "A float holds numbers up to 3.4e38: which condition, constant or type "
     "stands between the sum and C?",
     "wrong_with_zeros": "A product with 0 is a term of the sum like any other: which condition of "

@@ -82,4 +82,5 @@ TEXTS: Mapping[str, Template] = {
     "them; without zeros C was right. What does the kernel do where an element is 0?",
     "wrong_with_positive": "{element}. Here all elements of A and B are positive, so that sums "
     "become large; with both signs C was right. What happens to a large sum?",
+    "wrong_with_large_sizes": "{element}. Smaller shapes are right: " + _WAY,
 }

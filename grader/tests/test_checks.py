@@ -42,6 +42,7 @@ from grader.problems.matmul import (
 from grader.submission import Submission
 from grader.tests.fake_device import (
     CONFIG,
+    LARGE,
     OUTSIDE,
     SYNTAX,
     TARGET,
@@ -59,6 +60,7 @@ from grader.tests.fake_device import (
     verdicts,
     wrong_at,
 )
+from grader.tests.fake_stopwatch import TimedDevice
 from grader.verdict import Verdict
 
 BUILT = ("compiles", "safe", "whole_tiles", "any_shape", "efficient")
@@ -205,6 +207,20 @@ def test_a_fault_of_a_large_shape_is_told_of_a_small_one_that_has_it_too() -> No
     device.probe = outside_at(large)
     found = check(a_plan(), device)
     assert {f.shape for o in found.outcomes for f in o.findings} == {small}
+
+
+@pytest.mark.parametrize(
+    ("least", "kind", "shape"),
+    [
+        (LARGE.m, "wrong_with_large_sizes", LARGE),
+        (128, "constant_offset", Shape(128, 128, 128)),
+    ],
+)
+def test_a_gpu_runs_large_shapes_whole(least: int, kind: str, shape: Shape) -> None:
+    device = TimedDevice(behave=wrong_at(lambda one: one.m == one.n == one.k >= least))
+    found = check(a_plan(), device)
+    told = [(o.check, f.kind, f.shape) for o in found.outcomes for f in o.findings]
+    assert told == [("any_shape", kind, shape)]
 
 
 def test_a_kernel_that_is_slow_there_passes_all_the_same() -> None:

@@ -164,6 +164,7 @@ EXAMPLES: list[tuple[str, Verdict, Mapping[str, Any]]] = [
     ("wild_access_usual", Verdict.OUT_OF_BOUNDS, {"access": "write", **WHO}),
     ("wrong_with_zeros", Verdict.WRONG_ANSWER, {**TAIL}),
     ("wrong_with_positive", Verdict.WRONG_ANSWER, {**TAIL}),
+    ("wrong_with_large_sizes", Verdict.WRONG_ANSWER, {**TAIL}),
     ("overflow_beyond", Verdict.INDEX_OVERFLOW, {"expression": "46496 * 46500", **WHO}),
     ("race", Verdict.RACE, RACE),
     ("repeated_store", Verdict.RACE, {**RACE, "name": "C", "index": [16, 8], "space": "global", "access": "write", "other_access": "write", "other_block": [0, 0]}),

@@ -28,6 +28,7 @@ def test_a_right_kernel_is_right_there_in_any_order_of_tiles(indices: str) -> No
     ("changed", "kind"),
     [
         (("row < M", "row < min(M, 1024)"), "tile_missed_usual"),
+        (("row < M", "row < M && M < 500"), "tile_missed_usual"),
         (("< K;", "< K - (K > 1000);"), "wrong_when_large_usual"),
     ],
 )
