@@ -155,14 +155,12 @@ def _seed_and_device(options: argparse.Namespace, known: Class | None) -> tuple[
 
 def _snakemake(one: Class, jobs: int | None, profile: Path | None) -> int:
     """Run the jobs that are not done; the exit status of Snakemake."""
-    keys = one.folder / "keys.txt"
-    keys.write_text("".join(f"{student.key}\n" for student in one.graded), encoding="utf-8")
+    keys = "".join(f"{student.key}\n" for student in one.graded)
+    (one.folder / "keys.txt").write_text(keys, encoding="utf-8")
     command = [sys.executable, "-m", "snakemake", "--snakefile", str(_SNAKEFILE)]
     command += ["--directory", str(one.folder), "--nolock", "--keep-going", "--rerun-incomplete"]
     command += ["--rerun-triggers", "mtime"]
     command += _where(jobs, profile, one.device)
-    command += ["--config", f"folder={one.folder}", f"python={sys.executable}", f"keys={keys}"]
-    command += [f"device={one.device}"]
     # job.json is written last and whole: a job that ended after its Snakemake did is done.
     shutil.rmtree(one.folder / ".snakemake" / "incomplete", ignore_errors=True)
     environment = dict(os.environ)
@@ -188,7 +186,7 @@ def at_once(device: str) -> int:
 def _where(jobs: int | None, profile: Path | None, device: str) -> list[str]:
     """Snakemake's options for this machine, or for the cluster of a profile."""
     if profile is None:
-        return ["--cores", str(jobs or at_once(device)), "--latency-wait", "5", "--quiet", "all"]
+        return ["--cores", str(jobs or at_once(device)), "--latency-wait", "5", "--quiet"]
     return ["--profile", str(profile.resolve()), *(["--jobs", str(jobs)] if jobs else [])]
 
 

@@ -860,11 +860,10 @@ def test_a_class_ends_well_where_snakemake_did_and_everybody_has_a_score(
     assert ("Not everybody could be graded" in capsys.readouterr().err) == bool(ended)
 
 
-@pytest.mark.parametrize("device", ["simulator", "gpu"])
-def test_snakemake_is_told_what_its_jobs_need(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, device: str
+def test_snakemake_is_told_the_folder_and_who_is_to_be_graded(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    one = replace(class_of(tmp_path, "student\nada\nev:il\n"), device=device)
+    one = class_of(tmp_path, "student\nada\nev:il\n")
     called: list[list[str]] = []
 
     def run(words: list[str], **_: Any) -> subprocess.CompletedProcess[str]:
@@ -873,10 +872,31 @@ def test_snakemake_is_told_what_its_jobs_need(
 
     monkeypatch.setattr(subprocess, "run", run)
     assert command._snakemake(one, 3, None) == 0
-    ((*_, before, a, b, c, d),) = called
-    assert (before, a, b) == ("--config", f"folder={one.folder}", f"python={sys.executable}")
-    assert (c, d) == (f"keys={one.folder / 'keys.txt'}", f"device={device}")
+    (words,) = called
+    assert words[words.index("--directory") + 1] == str(one.folder)
     assert (one.folder / "keys.txt").read_text().split() == [one.students[0].key]
+
+
+@pytest.mark.long
+def test_a_class_may_lie_in_a_folder_of_any_name(tmp_path: Path) -> None:
+    """Snakemake reads what is set on its command line as YAML, where ` #` begins a comment."""
+    pytest.importorskip("snakemake")
+    named = class_of(tmp_path, "student\nada\n")
+    one = replace(named, folder=named.folder.rename(tmp_path / "Sheet #2: {tiles}"))
+    put(one, "ada", graded())  # so that no job is left to run
+    assert command._snakemake(one, 3, None) == 0
+
+
+@pytest.mark.long
+def test_why_snakemake_failed_is_in_its_log(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    pytest.importorskip("snakemake")
+    one = class_of(tmp_path, "student\nada\n")
+    (tmp_path / "Snakefile").write_text('raise ValueError("told")\n')
+    monkeypatch.setattr(command, "_SNAKEFILE", tmp_path / "Snakefile")
+    assert command._snakemake(one, 3, None) != 0
+    assert "told" in (one.folder / "snakemake.log").read_text()
 
 
 def test_a_grading_has_the_gpu_that_was_chosen_for_it_and_a_session_of_its_own(

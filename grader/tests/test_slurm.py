@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import json
 import os
 import shutil
 import subprocess
@@ -168,13 +169,12 @@ def test_a_daemon_ends_with_what_it_was_started_for(tmp_path: Path) -> None:
 @pytest.mark.long
 @pytest.mark.parametrize("device, wanted", [("simulator", "gpu=0"), ("gpu", "gpu=1")])
 def test_a_job_on_the_simulator_asks_for_no_gpu(tmp_path: Path, device: str, wanted: str) -> None:
-    (tmp_path / "keys").write_text("ada")
+    (tmp_path / "keys.txt").write_text("ada")
+    (tmp_path / "class.json").write_text(json.dumps({"device": device}))
     shutil.copytree(PROFILE, tmp_path / "profile")
     done = subprocess.run(
         [sys.executable, "-m", "snakemake", "--snakefile", str(command._SNAKEFILE), "--directory",
-         str(tmp_path), "--dry-run", "--profile", str(tmp_path / "profile"),
-         "--config", f"folder={tmp_path}", "python=python3", f"device={device}",
-         f"keys={tmp_path}/keys"],
+         str(tmp_path), "--dry-run", "--profile", str(tmp_path / "profile")],
         capture_output=True, text=True, check=True,
     )  # fmt: skip
     asked = [line for line in (done.stdout + done.stderr).splitlines() if "runtime=35" in line]
