@@ -97,7 +97,7 @@ def grade(options: argparse.Namespace) -> int:
     show_end(screen, grading, kept.log)
     if kept.problem:
         raise record.RecordError(kept.problem)
-    if folder and folder.resolve() == STARTER:
+    if folder and folder.resolve() == STARTER.resolve():
         show(screen, next_lines(grading.score, plan, graded=True))
     return exit_status(grading)
 

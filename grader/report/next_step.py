@@ -91,8 +91,8 @@ def _misspelt(path: Path) -> str:
 
 
 def _is_own(path: Path) -> bool:
-    """Whether it is a file of this copy's own starter/."""
-    return path.parent.resolve() == STARTER
+    """Whether it is a file of this copy's own starter/, which may be a link to another disk."""
+    return path.parent.resolve() == STARTER.resolve()
 
 
 def _warm_up_waits() -> bool:

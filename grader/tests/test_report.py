@@ -185,6 +185,15 @@ def test_a_missing_starter_is_written_by_make_starter(starter: Path, tmp_path: P
     assert missing_naive(other) == told
 
 
+def test_a_starter_that_lies_on_another_disk_is_the_students_own(
+    starter: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    link = tmp_path / "link"
+    link.symlink_to(starter)
+    monkeypatch.setattr(next_step, "STARTER", link)
+    assert missing_naive(link) == "starter/01_naive.cu is missing. Next: make starter"
+
+
 @pytest.mark.parametrize("name", ["01_Naive.cu", "01_naive.cu.txt"])
 def test_a_file_whose_name_differs_in_a_way_that_hardly_shows_is_noticed(
     starter: Path, name: str
