@@ -297,9 +297,12 @@ def _forget(options: argparse.Namespace) -> int:
     keys |= {name, key_of(name)} & set(one.strangers)
     if not keys:
         raise GraderFault(f'{one.folder} has nothing about "{name}". Next: look into roster.csv')
-    for found in keys:
-        intake.forget(one, intake.source_of(one.folder / "students" / found))
-        shutil.rmtree(one.folder / "students" / found, ignore_errors=True)
+    places = [one.folder / "students" / found for found in keys]
+    meant = {student.source for student in one.students if student.key in keys}
+    for source in meant.union(map(intake.source_of, places)):
+        intake.forget(one, source)
+    for place in places:
+        shutil.rmtree(place, ignore_errors=True)
     named = [f" ({student.name})" for student in one.students if student.key in keys]
     rest = tuple(_without(student, named) for student in one.students if student.key not in keys)
     smaller = replace(one, students=rest)

@@ -144,9 +144,10 @@ def entries(submissions: Path, folder: Path) -> list[Path]:
 
 
 def forget(one: Class, source: str) -> None:
-    """Let nothing tell when this source was seen first."""
+    """Let nothing tell when this source was seen first; what is called like it may be another's."""
     seen = folders.read_json(one.folder / _SEEN) or {}
-    if gone := like(_first(source), seen):
+    others = (student.source for student in one.students if student.source != source)
+    if gone := set(like(_first(source), seen)).difference(*map(_names, others)):
         rest = {name: when for name, when in seen.items() if name not in gone}
         folders.write_json(one.folder / _SEEN, rest)
 
@@ -162,8 +163,12 @@ def _see(one: Class, begin: datetime) -> None:
 def _was_there(one: Class, source: str, then: str) -> bool:
     """Whether what that source names was in SUBMISSIONS already."""
     seen = folders.read_json(one.folder / _SEEN) or {}
-    meant = {as_written(f"{_first(source)}{end}") for end in ("", ".zip")}
-    return any(name in meant and when <= then for name, when in seen.items())
+    return any(name in seen and seen[name] <= then for name in _names(source))
+
+
+def _names(source: str) -> set[str]:
+    """What a source is called in SUBMISSIONS."""
+    return {as_written(f"{_first(source)}{end}") for end in ("", ".zip")}
 
 
 def _first(source: str) -> str:

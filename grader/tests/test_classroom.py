@@ -1740,6 +1740,14 @@ def test_forgetting_leaves_nothing_of_a_student(
         folder.load(one.folder).find("ada")
 
 
+def test_forgetting_leaves_what_is_of_another_whose_name_begins_like_theirs(tmp_path: Path) -> None:
+    one = class_of(tmp_path, "student\nada\nada.smith\n")
+    seen = {name: DUE.isoformat() for name in ("ada.zip", "ada.smith", "ada.old")}
+    folder.write_json(one.folder / "submissions.json", seen)
+    command.main(argparse.Namespace(verb="forget", output=one.folder, student="ada"))
+    assert list(folder.read_json(one.folder / "submissions.json") or {}) == ["ada.smith"]
+
+
 # The whole way, with Snakemake
 
 WRONG = PROJECT / "grader/tests/submissions/01_naive/out_of_bounds/unguarded_store.cu"
