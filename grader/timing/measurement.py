@@ -39,7 +39,6 @@ class Measurement:
     student_s: float
     baseline_s: float
     ended: str
-    elapsed_s: float
     set_aside: int = 0
     tries: int = 1
     disturbance: str = ""
@@ -92,7 +91,7 @@ def attempt(
             ended = "away"
         elif kept:
             ended = rule.ended([one.ratio for one in kept], clock() - begin_s)
-    return _summed_up(session, kept, away, ended, clock() - begin_s, expected_s)
+    return _summed_up(session, kept, away, ended, expected_s)
 
 
 def _summed_up(
@@ -100,7 +99,6 @@ def _summed_up(
     kept: list[Pair],
     away: list[Pair],
     ended: str,
-    elapsed_s: float,
     expected_s: float,
 ) -> Measurement:
     counted = kept or away
@@ -112,7 +110,6 @@ def _summed_up(
         student_s=statistics.median(pair.student.seconds for pair in counted),
         baseline_s=statistics.median(pair.baseline.seconds for pair in counted),
         ended=ended,
-        elapsed_s=elapsed_s,
         set_aside=len(away) if kept else 0,
         conditions=conditions,
     )
