@@ -41,7 +41,6 @@ class HostCompiler:
     family: str  # "g++" or "clang++"
     version: tuple[int, int, int]
     machine: str  # what it compiles for: "x86_64", "aarch64" or ""
-    system: str  # "linux", "macos" or ""
 
     @property
     def new_enough(self) -> bool:
@@ -156,9 +155,8 @@ def identify(command: tuple[str, ...]) -> HostCompiler | None:
     except (KeyError, ValueError):
         return None
     machine = next((name for name in ("x86_64", "aarch64") if f"__{name}__" in macros), "")
-    system = "macos" if "__APPLE__" in macros else "linux" if "__linux__" in macros else ""
     family = "clang++" if clang else "g++"
-    return HostCompiler(command, family, (major, minor, patch), machine, system)
+    return HostCompiler(command, family, (major, minor, patch), machine)
 
 
 def find_nvcc(environment: Mapping[str, str] | None = None) -> Nvcc | None:

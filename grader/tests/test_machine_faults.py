@@ -196,7 +196,7 @@ def built_with(folder: Path, text: str) -> Build:
     """A build with a compiler that is a shell script around the real one, "$real"."""
     real = host_compiler("g++")
     wrapper = script(folder / "g++", f'real="{real.command[0]}"\n{text}\nexec "$real" "$@"')
-    fake = HostCompiler((wrapper,), real.family, real.version, real.machine, real.system)
+    fake = HostCompiler((wrapper,), real.family, real.version, real.machine)
     device = SimulatorDevice(simulated.TARGET, fake, cache=folder / "cache")
     return device.build(EXERCISE, submission(PRELUDE + FINISH))
 
