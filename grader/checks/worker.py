@@ -75,7 +75,7 @@ class Sender(Listener):
 
 
 def work(pipe: Connection, plan: Plan, kind: str, target: Target, log: Path) -> None:
-    """Answer numbers of entries with the events of their checks, until None or the pipe's end."""
+    """Answer numbers of entries with the events of their checks, until the pipe's end."""
     # A terminal's signals (see kept_from_children) reach the parent, which ends us.
     signal.signal(signal.SIGTERM, _leave)
     _redirect_output(log)
@@ -83,8 +83,8 @@ def work(pipe: Connection, plan: Plan, kind: str, target: Target, log: Path) -> 
     device = open_device(kind, target, sender.note)
     try:
         sender.device(device.describe())
-        while (number := pipe.recv()) is not None:
-            _run(plan, number, device, target, sender)
+        while True:
+            _run(plan, pipe.recv(), device, target, sender)
             sender.send("finished")
     except (EOFError, BrokenPipeError, KeyboardInterrupt):
         pass  # the parent is gone or wants us gone; nobody waits for the answers
