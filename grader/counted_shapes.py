@@ -36,7 +36,7 @@ def aligned_shape(config: LaunchConfig) -> Shape:
     """Whole tiles and whole sectors, M, N and K mutually different where tiles allow it: the shape
     of listings and comparisons, the same for every seed."""
     sizes = []
-    for tile, extra in zip(_tiles(config), range(3), strict=True):
+    for tile, extra in zip(config.tiles, range(3), strict=True):
         step = _step(tile)
         sizes.append(step * (-(-_LEAST_SIZE // step) + (extra if step <= _LEAST_SIZE else 0)))
     return Shape(*sizes)
@@ -44,14 +44,14 @@ def aligned_shape(config: LaunchConfig) -> Shape:
 
 def is_aligned(config: LaunchConfig, shape: Shape) -> bool:
     """Whether all counters at this shape can be judged: whole tiles, whole sectors."""
-    return all(size % _step(tile) == 0 for size, tile in zip(shape, _tiles(config), strict=True))
+    return all(size % _step(tile) == 0 for size, tile in zip(shape, config.tiles, strict=True))
 
 
 def drawn_aligned(seed: int, exercise: Exercise, config: LaunchConfig) -> Shape:
     """Whole tiles and whole sectors, their numbers drawn; it depends on these three alone."""
     least_sizes = (_LEAST_SIZE, _LEAST_SIZE, _LEAST_DEPTH)
     axes = []
-    for tile, size in zip(_tiles(config), least_sizes, strict=True):
+    for tile, size in zip(config.tiles, least_sizes, strict=True):
         step = _step(tile)
         least = -(-size // step)
         axes.append([step * count for count in range(least, least + _MORE_TILES + 1)])
@@ -69,7 +69,7 @@ def drawn_ragged(seed: int, exercise: Exercise, config: LaunchConfig) -> Shape:
     """Some whole tiles in each direction and a part of one more: of N at least half of a tile, so
     that the edge weighs enough; of M and K any part. It depends on these three alone."""
     draw = _draw(seed, exercise, config)
-    tiles = (*_tiles(config)[:2], config.tile_k if config.tile_k > 1 else USUAL_DEPTH)
+    tiles = (*config.tiles[:2], config.tile_k if config.tile_k > 1 else USUAL_DEPTH)
     least = (1, 1, 2 if config.tile_k == 1 else 1)
     axes = [range(first, _MOST_RAGGED_TILES + 1) for first in least]
     choices = _affordable(
@@ -83,10 +83,6 @@ def drawn_ragged(seed: int, exercise: Exercise, config: LaunchConfig) -> Shape:
         lowest = max(part, 1)  # a tile of 1 has no part: one row or column more
         parts.append(lowest + draw(name, max(tile - lowest, 1)))
     return Shape(*(n * tile + part for n, tile, part in zip(whole, tiles, parts, strict=True)))
-
-
-def _tiles(config: LaunchConfig) -> tuple[int, int, int]:
-    return config.tile_m, config.tile_n, config.tile_k
 
 
 def _step(tile: int) -> int:

@@ -24,8 +24,8 @@ from pathlib import Path
 from grader import toolchain
 from grader.driver import Driver, find_driver
 from grader.finding import GraderFault
+from grader.settings import PROJECT
 
-PROJECT = Path(__file__).resolve().parent.parent
 REQUIREMENTS = PROJECT / "requirements"
 WHEELS = ("base.txt", "dev.txt", "gpu.txt", "class.txt")
 # These have no wheels. They are pure Python, so each stays what its hash is about, a source: pip

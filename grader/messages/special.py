@@ -3,10 +3,10 @@ right."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 
 from grader.finding import Finding
-from grader.messages.wording import Template, at, counted, number, subscripts, who
+from grader.messages.wording import Template, at, counted, number, pair, subscripts, who
 
 # What to ask then.
 _NARROW = "which is the largest number that each type in this index holds?"
@@ -38,10 +38,10 @@ def _tile_missed(finding: Finding) -> str:
     does = "stores nothing of C"
     if "stored" in facts:
         other_row, other_col = facts["stored"]
-        other = f"block {_position(facts['other_block'])}"
+        other = f"block {pair(facts['other_block'])}"
         does = f"stores C[{other_row}][{other_col}] and on, which {other} stores as well"
     return (
-        f"The last block, {_position(facts['block'])}, {does}{at(finding)}: its own tile, which "
+        f"The last block, {pair(facts['block'])}, {does}{at(finding)}: its own tile, which "
         f"begins at C[{row}][{col}], is left out. {_question(finding)}"
     )
 
@@ -59,14 +59,10 @@ def _wrong_when_large(finding: Finding) -> str:
         read = facts["read"]["name"] + subscripts(facts["read"]["index"])
         cause = f": it reads {read}, which no element of C that it stores depends on"
     return (
-        f"The last block, {_position(facts['block'])}, leaves {number(facts['got'])} in "
+        f"The last block, {pair(facts['block'])}, leaves {number(facts['got'])} in "
         f"C{subscripts(facts['element'])} instead of {number(facts['expected'])}{cause}"
         f"{at(finding)}. {_question(finding)}"
     )
-
-
-def _position(numbers: Sequence[int]) -> str:
-    return f"({', '.join(map(str, numbers))})"
 
 
 TEXTS: Mapping[str, Template] = {
