@@ -11,8 +11,9 @@ from grader.checks.outcome import Outcome, Status
 from grader.checks.plan import Plan, entry
 from grader.checks.session import run_checks, subjects_of
 from grader.checks.subject import Surroundings
-from grader.device import Device
+from grader.device import Device, LaunchConfig
 from grader.exercise import find, load_all
+from grader.problems.matmul import Shape
 from grader.settings import PROJECT
 from grader.speed import Timer
 from grader.tests import simulated
@@ -25,6 +26,12 @@ EXERCISES = load_all(PROJECT)
 EXAMPLES = 12
 
 MakeTimer = Callable[[TimingDevice, int], Timer]
+LargeShapes = Callable[[LaunchConfig], tuple[Shape, ...]]
+
+
+def no_shapes(config: LaunchConfig) -> tuple[Shape, ...]:
+    """So that on a GPU timing alone meets large matrices."""
+    return ()
 
 
 def outcomes(
@@ -32,12 +39,15 @@ def outcomes(
     device: Device,
     timer: MakeTimer = Timer,
     nvcc: CompilerCheck | None = None,
+    large: LargeShapes = no_shapes,
 ) -> list[Outcome]:
     """Of every check, in order, as `device` gives them; without `nvcc` as most students' machines
-    do, where it does not decide what compiles."""
+    do, where it does not decide what compiles. A GPU runs the `large` shapes whole."""
     exercise = find(EXERCISES, fixture.exercise)
     plan = Plan((entry(exercise, fixture.path, fixture.path.parent),), seed=1, examples=EXAMPLES)
-    around = Surroundings(simulated.TARGET, nvcc, shrink_limit_s=5.0, timer=timer)
+    around = Surroundings(
+        simulated.TARGET, nvcc, shrink_limit_s=5.0, timer=timer, usual_shapes=large
+    )
     ledger = Ledger()
     run_checks(subjects_of(plan, (device,), around), ledger)
     return ledger.outcomes

@@ -14,10 +14,12 @@ import pytest
 
 from grader import source, toolchain
 from grader.checks.devices import CACHE, compiler_check
+from grader.checks.outcome import Status
 from grader.device import Device
 from grader.exercise import find
 from grader.finding import KernelFault
 from grader.gpu import nvcc
+from grader.problems.matmul import usual_shapes
 from grader.submission import read
 from grader.tests import simulated, timed
 from grader.tests.diagnoses import complaints, diagnose, is_wrong
@@ -115,6 +117,24 @@ def test_on_the_gpu(fixture: Fixture, tmp_path: Path) -> None:
     minimum = timed.MINIMUM if expected.verdict == Verdict.TOO_SLOW else timed.ANY_SPEED
     found = outcomes(fixture, gpu(), timed.small_scale(tmp_path, minimum))
     assert list(problems(fixture, expected, found)) == []
+
+
+def where_large() -> list[Fixture]:
+    """Kernels that only large matrices show to be wrong, and as many that are right."""
+    fixtures = on_device("gpu")
+    large = [fixture for fixture in fixtures if fixture.name.endswith("_when_large")]
+    wrong = [fixture for fixture in large if fixture.verdict == Verdict.WRONG_ANSWER]
+    right = [fixture for fixture in fixtures if fixture.verdict == Verdict.ACCEPTED]
+    return wrong + right[:: len(right) // len(wrong)]
+
+
+@pytest.mark.gpu
+@pytest.mark.usefixtures("compiled")
+@pytest.mark.parametrize("fixture", where_large(), ids=str)
+def test_the_gpu_meets_large_matrices_before_it_times_any(fixture: Fixture) -> None:
+    found = {o.check: o.status for o in outcomes(fixture, gpu(), large=usual_shapes)}
+    right = fixture.verdict == Verdict.ACCEPTED
+    assert found["any_shape"] is (Status.PASS if right else Status.FAIL)
 
 
 def test_there_are_enough_fixtures_of_both_kinds() -> None:
