@@ -10,7 +10,7 @@ from pathlib import Path
 
 from rich.console import Console
 
-from grader import course, interruption, output_folder, record, seeds
+from grader import course, interruption, output_folder, record, seeds, settings
 from grader.checks import devices
 from grader.checks.plan import (
     PRACTICE_EXAMPLES,
@@ -20,6 +20,7 @@ from grader.checks.plan import (
     case_arguments,
     folder_entries,
     ignored_files,
+    is_own,
     solution_entries,
 )
 from grader.cli import ERROR, FAILED, OK
@@ -34,9 +35,7 @@ from grader.report.line import console, is_plain, line, show
 from grader.report.next_step import next_lines
 from grader.report.progress import progress
 from grader.report.summary import exercise_lines, total_lines
-from grader.settings import nearest
 
-STARTER = PROJECT / "starter"
 RESULTS = PROJECT / "results"
 
 # tiled.cu and 02_tiled.cu.txt are near 02_tiled.cu, conftest.py and 05_more.cu are near nothing.
@@ -50,11 +49,11 @@ def test(options: argparse.Namespace) -> int:
     shape = parse_shape(options.shape)
     if shape and not options.exercise:
         raise GraderFault("A shape needs an exercise: make test EX=tiled SHAPE=33x17x65")
-    folder = existing(options.folder or STARTER)
+    folder = existing(options.folder or settings.STARTER)
     seed = PRACTICE_SEED if options.seed is None else options.seed
     plan = Plan(folder_entries(chosen, folder), seed, PRACTICE_EXAMPLES, shape)
     screen = console(plain)
-    show_place(screen, options.folder or STARTER, folder)
+    show_place(screen, options.folder or settings.STARTER, folder)
     grading = run_plan(plan, options.device, screen, plain)
     show_exercises(screen, grading, with_points=shape is None)
     if shape is None and any(exercise.graded for exercise in chosen):
@@ -97,18 +96,18 @@ def grade(options: argparse.Namespace) -> int:
     show_end(screen, grading, kept.log)
     if kept.problem:
         raise record.RecordError(kept.problem)
-    if folder and folder.resolve() == STARTER.resolve():
+    if folder and is_own(folder):
         show(screen, next_lines(grading.score, plan, graded=True))
     return exit_status(grading)
 
 
 def run_plan(plan: Plan, word: str, screen: Console, plain: bool) -> Grading:
     with interruption.allowed():  # a driver may take its time
-        choice = devices.choose(word)
-    if choice.note:
-        screen.print(choice.note)
+        chosen = devices.choose(word)
+    if chosen.note:
+        screen.print(chosen.note)
     with progress(screen, plain) as listener:
-        return grade_plan(plan, choice.kinds, course.load(PROJECT).target, listener)
+        return grade_plan(plan, chosen.kinds, course.load(PROJECT).target, listener)
 
 
 def show_exercises(screen: Console, grading: Grading, with_points: bool) -> None:
@@ -129,7 +128,7 @@ def show_ignored(
         show(screen, [line(f"{folder} holds {which}: {', '.join(missing)}")])
     ignored = ignored_files(folder, known)
     for name in ignored:
-        if near := nearest(name, missing, _LIKE_A_NAME):
+        if near := settings.nearest(name, missing, _LIKE_A_NAME):
             show(screen, [line(f"{name} is not graded: did you mean {near}?")])
     if ignored:
         more = f" and {len(ignored) - 10} more" if len(ignored) > 10 else ""
@@ -185,11 +184,11 @@ def existing(folder: Path) -> Path:
     except OSError:  # also for a name that no file can have
         found = None
     if found is None or not stat.S_ISDIR(found.st_mode):
-        if found is None and folder.absolute() == STARTER:
+        if found is None and folder.absolute() == settings.STARTER:
             raise GraderFault("starter/ does not exist. Next: make starter")
         kind = "is not a folder" if found else "does not exist"
         raise GraderFault(f"{folder} {kind}. Give the folder that holds the .cu files.")
-    inner = folder / STARTER.name
+    inner = folder / settings.STARTER.name
     linked = inner.is_symlink()  # it may lead to somebody else's files
     return inner if not linked and _holds_any(inner) and not _holds_any(folder) else folder
 

@@ -202,7 +202,7 @@ def _nvcc(driver: Driver, absent: str) -> Item:
 def _pycuda(absent: str) -> Item:
     if importlib.util.find_spec("pycuda") is None:
         return Item("PyCUDA", absent, "not installed", MAKE_SETUP if absent == MISSING else "")
-    if problem := machine.import_problem("pycuda.driver"):
+    if problem := machine.pycuda_problem():
         return Item("PyCUDA", absent, problem, MAKE_SETUP)
     return Item("PyCUDA", OK, importlib.metadata.version("pycuda"))
 

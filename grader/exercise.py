@@ -85,7 +85,7 @@ def load(folder: Path) -> Exercise:
         )
     top = settings.read(folder / "exercise.toml", ExerciseError)
     top.only(_KEYS)
-    graded = top.flag("graded", True)
+    graded = top.flag("graded")
     points = _points(top.table("points"), graded)
     return Exercise(
         name=folder.name,

@@ -13,6 +13,7 @@ from typing import Any
 from grader.finding import GraderFault
 
 PROJECT = Path(__file__).resolve().parents[1]
+STARTER = PROJECT / "starter"  # where students work
 
 _TOML_NAMES = {str: "a string", bool: "a boolean", int: "an integer", float: "a number"}
 
@@ -81,10 +82,10 @@ class Table:
             )
         return value
 
-    def flag(self, key: str, default: bool) -> bool:
-        """true or false; `default` when the key is absent."""
+    def flag(self, key: str) -> bool:
+        """true or false; true when the key is absent."""
         if key not in self.entries:
-            return default
+            return True
         value: bool = self._typed(key, bool, "true or false")
         return value
 

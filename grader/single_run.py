@@ -13,7 +13,7 @@ from grader.checks import devices
 from grader.checks.build import compile_entry
 from grader.checks.plan import PRACTICE_SEED, Entry, folder_entries
 from grader.cli import FAILED, OK
-from grader.commands import STARTER, exercises, existing, parse_shape
+from grader.commands import exercises, existing, parse_shape
 from grader.device import Build, Device, Launch, Operand, Run, Words
 from grader.exercise import PROJECT, Exercise
 from grader.finding import Finding, GraderFault, KernelFault, NotGraded, ordered
@@ -22,6 +22,7 @@ from grader.problems.matmul import Case, Matrix, Shape, fresh_poison, prepare, p
 from grader.report.line import Line, console, is_plain, line, paragraph, show
 from grader.report.next_step import missing
 from grader.report.words import told
+from grader.settings import STARTER
 
 # M, N and K differ, so that a kernel that mixes them up shows it.
 DEFAULT_SHAPE = Shape(4, 5, 3)

@@ -36,7 +36,6 @@ class Verdict(StrEnum):
     BANK_CONFLICTS = "bank_conflicts"
     REPLAY = "replay"
     TOO_SLOW = "too_slow"
-    ACCEPTED = "accepted"
 
 
 PRECEDENCE = {verdict: rank for rank, verdict in enumerate(Verdict)}

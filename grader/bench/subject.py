@@ -12,11 +12,11 @@ from grader.bench.report import Machine
 from grader.caller import make_variable
 from grader.checks import devices
 from grader.checks.plan import PRACTICE_SEED, Entry, folder_entries, solution_entries
-from grader.commands import STARTER, existing
+from grader.commands import existing
 from grader.exercise import Exercise
 from grader.finding import GraderFault
 from grader.report.next_step import missing
-from grader.settings import PROJECT
+from grader.settings import PROJECT, STARTER
 
 
 def entries(options: argparse.Namespace, chosen: tuple[Exercise, ...]) -> tuple[Entry, ...]:

@@ -15,11 +15,12 @@ from pathlib import Path
 from typing import cast
 
 from grader import cores, interruption, machine_fault
+from grader.checks.events import Event
 from grader.checks.listener import Listener
 from grader.checks.outcome import Outcome, Status
 from grader.checks.plan import Plan
 from grader.checks.session import CHECK_LIMIT_S
-from grader.checks.worker import Event, work
+from grader.checks.worker import work
 from grader.course import Target
 from grader.exercise import CHECKS
 from grader.finding import NOT_YOURS

@@ -26,24 +26,24 @@ Note = Callable[[str], None]
 
 
 @dataclass(frozen=True)
-class Choice:
+class Chosen:
     """The kinds of devices to use, and a sentence about a GPU that could not be used."""
 
     kinds: tuple[str, ...]
     note: str = ""
 
 
-def choose(word: str) -> Choice:
+def choose(word: str) -> Chosen:
     """`auto`: the simulator, and the GPU where it can be used. `gpu`: both, or a GraderFault."""
     if word == "simulator":
-        return Choice(("simulator",))
+        return Chosen(("simulator",))
     missing = hardware.available()
     if not missing:
-        return Choice(("simulator", "gpu"))
+        return Chosen(("simulator", "gpu"))
     if word == "gpu":
         mend = f"{missing.rstrip('.')}, or use the simulator: {setting('device', 'simulator')}"
         raise GraderFault(f"The GPU cannot be used: {mend}")
-    return Choice(("simulator",), f"GPU not used: {missing}" if find_driver().gpus else "")
+    return Chosen(("simulator",), f"GPU not used: {missing}" if find_driver().gpus else "")
 
 
 def open_device(kind: str, target: Target, note: Note) -> Device:

@@ -7,8 +7,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from grader import settings
 from grader.caller import make_variable
-from grader.exercise import PROJECT, Exercise
+from grader.exercise import Exercise
 from grader.finding import Finding, GraderFault
 from grader.problems.matmul import Shape
 from grader.submission import Submission, SubmissionProblem, read, status
@@ -53,11 +54,16 @@ def case_arguments(plan: Plan, entry: Entry) -> str | None:
     if entry.path.name != f"{entry.exercise.name}.cu":
         return None
     arguments = []
-    if entry.path.parent.resolve() != (PROJECT / "starter").resolve():
+    if not is_own(entry.path.parent):
         arguments.append(make_variable("SUBMISSION", str(entry.path.parent)))
     if plan.seed != PRACTICE_SEED:
         arguments.append(f"SEED={plan.seed}")
     return " ".join(arguments)
+
+
+def is_own(folder: Path) -> bool:
+    """Whether it is this copy's own starter/, which may be a link to another disk."""
+    return folder.resolve() == settings.STARTER.resolve()
 
 
 def entry(exercise: Exercise, path: Path, root: Path) -> Entry:

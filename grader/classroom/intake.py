@@ -5,7 +5,7 @@ from __future__ import annotations
 import shutil
 import tempfile
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import asdict
 from datetime import UTC, datetime
@@ -92,12 +92,13 @@ def look(one: Class, student: Student) -> Snapshot:
     partial = one.of(student) / PARTIAL
     shutil.rmtree(partial, ignore_errors=True)
     partial.mkdir(parents=True)
-    return _look(student.source, one.submissions, partial)
+    others = [other.source for other in one.students if other.source != student.source]
+    return _look(student.source, one.submissions, partial, others)
 
 
-def _look(source: str, submissions: Path, output: Path) -> Snapshot:
+def _look(source: str, submissions: Path, output: Path, others: Sequence[str] = ()) -> Snapshot:
     try:
-        return take(source, submissions, wanted(), output)
+        return take(source, submissions, wanted(), output, others)
     except Exception as fault:  # of this one source: everybody else is taken
         return Snapshot("unreadable", f"{type(fault).__name__}: {fault}")
 

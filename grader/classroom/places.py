@@ -8,9 +8,10 @@ import unicodedata
 from collections.abc import Iterable, Sequence
 from pathlib import Path, PurePosixPath
 
+from grader import settings
 from grader.exercise import PROJECT
 
-STARTER = "starter"
+STARTER = settings.STARTER.name
 # As git tells an address from a path: a scheme or a host stands before the first slash.
 ADDRESS = re.compile(r"[^/\\]+:")
 _DRIVE = re.compile(r"[A-Za-z]:")

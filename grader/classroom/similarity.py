@@ -19,6 +19,7 @@ from grader.classroom.folder import Class
 from grader.classroom.roster import Student
 from grader.exercise import PROJECT, load_all
 from grader.formats.escape import csv_table
+from grader.settings import STARTER
 from grader.source.tokens import Kind, tokens
 
 # A run of tokens as long as a statement, and one fingerprint in each window of as many runs.
@@ -55,7 +56,7 @@ def pairs(one: Class) -> tuple[Pair, ...]:
             student: _read(one.of(student) / "submission" / f"{exercise.name}.cu")
             for student in one.graded
         }
-        starter = _read(PROJECT / "starter" / f"{exercise.name}.cu")
+        starter = _read(STARTER / f"{exercise.name}.cu")
         found += _alike(exercise.name, {s: t for s, t in texts.items() if t}, starter)
     return tuple(sorted(found, key=lambda pair: (-pair.share, pair.exercise, pair.first.line)))
 

@@ -17,9 +17,9 @@ from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from grader.classroom import choice, places
-from grader.classroom.choice import Taken
+from grader.classroom import places, selection
 from grader.classroom.places import ADDRESS, STARTER
+from grader.classroom.selection import Taken
 from grader.exercise import PROJECT, load_all
 from grader.finding import GraderFault
 from grader.git import GitError, git
@@ -52,17 +52,20 @@ def wanted() -> tuple[str, ...]:
     return tuple(f"{exercise.name}.cu" for exercise in load_all(PROJECT) if exercise.graded)
 
 
-def take(source: str, submissions: Path, names: Sequence[str], output: Path) -> Snapshot:
+def take(
+    source: str, submissions: Path, names: Sequence[str], output: Path, others: Sequence[str] = ()
+) -> Snapshot:
     """Copy the files called `names` to the new folder `output`.
 
-    `source` is a folder or a zip below `submissions`, or an address that git can clone.
+    `source` is a folder or a zip below `submissions`, or an address that git can clone; `others`
+    are the sources of other students.
     """
     output.mkdir(parents=True, exist_ok=True)
     there = _inside(submissions, source)
     if not there and ADDRESS.match(source):
         return replace(_from_git(source, names, output), fetched=True)
     if not there:
-        return _absent(submissions, source)
+        return _absent(submissions, source, others)
     path, *more = there
     # Also a clone: its .git may name any repository of this machine as its own.
     taken = (_from_folder if path.is_dir() else _from_zip)(path, names, output)
@@ -86,14 +89,17 @@ def _inside(submissions: Path, source: str) -> list[Path]:
     return list(there)
 
 
-def _absent(submissions: Path, source: str) -> Snapshot:
-    """Nothing of that name; what is called like it is no reason for a score of 0 unseen."""
-    path, alike = submissions / source, []
+def _absent(submissions: Path, source: str, others: Sequence[str]) -> Snapshot:
+    """Nothing of that name; what is called like it, and not another's, is no reason for a score of
+    0 unseen."""
+    path, alike = submissions / source, list[str]()
     with suppress(OSError, RuntimeError, ValueError):
         while not path.parent.is_dir():
             path = path.parent
         if path.parent.resolve().is_relative_to(submissions.resolve()):
             alike = places.like(path.name, os.listdir(path.parent))
+            taken = {one for other in others if alike for one in _inside(submissions, other)}
+            alike = [name for name in alike if (path.parent / name).resolve() not in taken]
     if not alike:
         return Snapshot(MISSING, f"{source} is not in {submissions}")
     return Snapshot(
@@ -112,14 +118,14 @@ def _from_folder(path: Path, names: Sequence[str], output: Path) -> Snapshot:
 
     try:
         found = _usual(path, names)
-        taken = choice.choose(found, names, read)
+        taken = selection.choose(found, names, read)
         if not all(name in taken and taken[name].is_work for name in names):
             found = list(_walk(path))
-            taken = choice.choose(found, names, read)
+            taken = selection.choose(found, names, read)
     except OSError as fault:
         reason = "is a link" if fault.errno == errno.ELOOP else fault.strerror
         return Snapshot("unreadable", f"{Path(fault.filename or path).name}: {reason}")
-    others = choice.others(found, names, taken, read)
+    others = selection.others(found, names, taken, read)
     return _written(taken, output, others, names, changes(changed_outside(path)))
 
 
@@ -163,8 +169,8 @@ def _from_zip(path: Path, names: Sequence[str], output: Path) -> Snapshot:
                 with archive.open(members[place]) as file:
                     return file.read(_READ_BYTES)
 
-            taken = choice.choose(plain, names, read)
-            others = choice.others(found, names, taken, read)
+            taken = selection.choose(plain, names, read)
+            others = selection.others(found, names, taken, read)
     except OSError as fault:
         return Snapshot("unreadable", fault.strerror or str(fault))
     except Exception as fault:  # every kind of compression has errors of its own
@@ -189,8 +195,8 @@ def _from_git(source: str, names: Sequence[str], output: Path) -> Snapshot:
             def read(place: str) -> bytes:
                 return _content(Path(temporary), found[place])
 
-            taken = choice.choose([place for place in found if found[place]], names, read)
-            others = choice.others(list(found), names, taken, read)
+            taken = selection.choose([place for place in found if found[place]], names, read)
+            others = selection.others(list(found), names, taken, read)
         except GraderFault as fault:  # contents are fetched late: that, too, may fail
             return Snapshot(UNREACHABLE, str(fault))
     return _written(taken, output, others, names)

@@ -6,12 +6,13 @@ import re
 from collections.abc import Mapping
 from pathlib import Path
 
+from grader import settings
 from grader.finding import GraderFault
 from grader.git import GitError, git
 from grader.tree import for_teachers
 
 # Where students work. Nothing that updates, restores or compares a copy touches it.
-STARTER = "starter/"
+STARTER = f"{settings.STARTER.name}/"
 # What of the README a student has no use for: whole sections, and what stands between two comments.
 _TEACHERS_SECTIONS = ("For teachers", "For developers")
 _TEACHERS_PART = re.compile(r"<!-- teachers -->.*?<!-- /teachers -->\n?", re.DOTALL)

@@ -34,6 +34,7 @@ from grader.machine_fault import unwritable
 from grader.messages import say
 from grader.problems.matmul import Shape
 from grader.report.line import console, is_plain, show
+from grader.settings import STARTER
 from grader.simulator.device import SimulatorDevice
 from grader.simulator.protocol import Block
 from grader.simulator.workshop import Workshop
@@ -64,7 +65,7 @@ def main(options: argparse.Namespace) -> int:
 def _exercise(options: argparse.Namespace, target: Target, compiler: HostCompiler) -> Inspection:
     _refuse(options, ("kernel", "grid", "block", "args", "shared"), "is known for an exercise")
     exercise = find(load_all(PROJECT), options.exercise)
-    path = options.file or PROJECT / "starter" / f"{exercise.name}.cu"
+    path = options.file or STARTER / f"{exercise.name}.cu"
     try:
         file = submission.read(path, exercise, path.parent)
         shape = Shape.parse(options.shape) if options.shape else None

@@ -29,6 +29,7 @@ from grader.simulator.protocol import Block, Triple
 from grader.simulator.workshop import Workshop
 from grader.source import slips
 from grader.submission import Submission
+from grader.verdict import Verdict
 
 # A signalling NaN, so that a value read before it was written shows in what is computed from it.
 _POISON = 0x7FA5A5A5
@@ -157,9 +158,8 @@ def _check_size(shape: Shape) -> None:
 def _filled(seen: Inspection, launch: Launch, run: Callable[[Launch], Run]) -> Inspection:
     """The inspection with what a launch showed."""
     first = run(launch)
-    first = replace(
-        first, suspicions=tuple(s for s in first.suspicions if s.kind == "unset_shared")
-    )
+    unset = tuple(s for s in first.suspicions if s.verdict is Verdict.UNINITIALISED)
+    first = replace(first, suspicions=unset)
     depending, notes = _unset(launch, first, run) if first.suspicions else ((), ())
     counted = first.counters if first.images else None  # of a launch that ended
     return replace(
@@ -174,7 +174,7 @@ def _filled(seen: Inspection, launch: Launch, run: Callable[[Launch], Run]) -> I
 def _unset(
     launch: Launch, first: Run, run: Callable[[Launch], Run]
 ) -> tuple[tuple[Finding, ...], tuple[Finding, ...]]:
-    """Reads of unset shared memory, as faults if a result changes with what it holds at first."""
+    """Values that nobody set, as faults if a result changes with them."""
     finite = replace(launch, poison=shared_poison(FINITE_FILL), watch=False, count=False)
     again = run(finite)
     pairs = zip(launch.operands, first.images, again.images, strict=False)

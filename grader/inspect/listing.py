@@ -9,7 +9,7 @@ from grader.finding import Finding
 from grader.inspect.inspection import Inspection
 from grader.inspect.marks import Mark, marks
 from grader.messages import say
-from grader.messages.wording import counted
+from grader.messages.wording import clipped, counted
 from grader.report.architectures import table_lines
 from grader.report.line import Line, line, paragraph
 
@@ -101,8 +101,7 @@ _HEADINGS = f"{'requests':>11}  {'each takes':<17} {'would do':>8}  {'bank confl
 def _source(seen: Inspection, number: int, marked: bool) -> Line:
     texts = seen.file.lines
     text = texts[number - 1].strip() if 0 < number <= len(texts) else "(not in this file)"
-    if len(text) > _WIDEST_SOURCE:
-        text = text[: _WIDEST_SOURCE - 4] + " ..."
+    text = clipped(text, _WIDEST_SOURCE)
     sign = _SIGN if marked else ""
     return line((f"{sign:<3}{number:>4}  {text}", "bold red" if marked else "bold"))
 

@@ -24,7 +24,7 @@ from grader.inspect.svg import (
     text,
     thread,
 )
-from grader.messages.wording import counted, pair
+from grader.messages.wording import clipped, counted, pair
 from grader.submission import Submission
 
 _CELL = 28  # a lane's or a bank's box
@@ -70,10 +70,8 @@ def draw(request: Request, file: Submission) -> str:
 def _head(request: Request, file: Submission, title: str) -> Iterator[str]:
     texts = file.lines
     source = texts[request.line - 1].strip() if 0 < request.line <= len(texts) else ""
-    if len(source) > _LONGEST_SOURCE:
-        source = source[: _LONGEST_SOURCE - 4] + " ..."
     yield text(20, 28, title, 16, weight="bold")
-    yield text(20, 50, source, 13, family=_CODE, fill=PALE_INK)
+    yield text(20, 50, clipped(source, _LONGEST_SOURCE), 13, family=_CODE, fill=PALE_INK)
     yield text(20, 74, reason(request), fill=DARK_RED if request.cost > request.ideal else INK)
 
 

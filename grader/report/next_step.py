@@ -6,14 +6,14 @@ import shlex
 from collections.abc import Iterator
 from pathlib import Path
 
+from grader import settings
 from grader.checks.outcome import Status
-from grader.checks.plan import Entry, Plan, case_arguments
+from grader.checks.plan import Entry, Plan, case_arguments, is_own
 from grader.exercise import PROJECT, Exercise, load_all
 from grader.report.line import Line, line
 from grader.score import ExerciseScore, Score
 from grader.submission import is_starter
 
-STARTER = PROJECT / "starter"
 _ANEW = "make starter"
 Step = tuple[Line, ...] | None
 
@@ -39,7 +39,8 @@ def _repair(one: ExerciseScore, entry: Entry, score: Score, plan: Plan) -> Step:
     failed = [check.outcome for check in one.checks if check.outcome.status is Status.FAIL]
     if not failed:
         return None
-    if any(finding.kind == "empty_file" for finding in failed[0].findings) and _is_own(entry.path):
+    is_empty = any(finding.kind == "empty_file" for finding in failed[0].findings)
+    if is_empty and is_own(entry.path.parent):
         return (line("Next: ", (_ANEW, "bold"), " writes it anew."),)
     places = [place for finding in failed[0].findings for place in finding.locations]
     where = f"{places[0].file}:{places[0].line}" if places else _file(entry)
@@ -71,14 +72,15 @@ def _missing(entry: Entry) -> Line:
 
 def missing(path: Path) -> tuple[str, str]:
     """What to say of a file that is not there, and what mends it."""
-    folder = Path("starter") if _is_own(path) else path.parent
+    own = is_own(path.parent)
+    folder = Path("starter") if own else path.parent
     shown = folder / path.name
     if other := _misspelt(path):
         return (
             f"{shown} is missing; {other}, which is called otherwise, is not looked at.",
             f"mv {shlex.join((str(folder / other), str(shown)))}",
         )
-    step = _ANEW if _is_own(path) else f"put {path.name} into {folder}"
+    step = _ANEW if own else f"put {path.name} into {folder}"
     return f"{shown} is missing.", step
 
 
@@ -90,15 +92,10 @@ def _misspelt(path: Path) -> str:
     return next((name for name in names if name.casefold() in (meant, f"{meant}.txt")), "")
 
 
-def _is_own(path: Path) -> bool:
-    """Whether it is a file of this copy's own starter/, which may be a link to another disk."""
-    return path.parent.resolve() == STARTER.resolve()
-
-
 def _warm_up_waits() -> bool:
     """True while the warm-up is as it was handed out: it is complete, so no check says so."""
     exercise = next((one for one in load_all(PROJECT) if not one.graded), None)
-    return exercise is not None and is_starter(STARTER / f"{exercise.name}.cu", exercise)
+    return exercise is not None and is_starter(settings.STARTER / f"{exercise.name}.cu", exercise)
 
 
 def _passed(score: Score, plan: Plan, graded: bool) -> Iterator[Line]:

@@ -23,8 +23,7 @@ from grader.messages import Message, describe
 from grader.source.tokens import Token, tokens
 from grader.starters import generate, solution_regions
 from grader.tests.fixture_runs import EXERCISES, on_simulator
-from grader.tests.fixtures import Expectation, Fixture, load_all
-from grader.verdict import Verdict
+from grader.tests.fixtures import ACCEPTED, Expectation, Fixture, load_all
 
 # A message is read at a glance: two or three sentences with some numbers, and no table of them.
 LONGEST = 420
@@ -78,7 +77,7 @@ def expected_wrong() -> list[tuple[Fixture, Expectation]]:
 
 
 def is_wrong(expected: Expectation) -> bool:
-    return expected.verdict not in ("not_graded", Verdict.ACCEPTED)
+    return expected.verdict not in ("not_graded", ACCEPTED)
 
 
 def complaints(found: Diagnosis) -> Iterator[str]:

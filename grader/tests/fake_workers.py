@@ -8,9 +8,9 @@ import time
 from multiprocessing.connection import Connection
 from pathlib import Path
 
+from grader.checks.events import Sender
 from grader.checks.outcome import Outcome, Status
 from grader.checks.plan import Plan
-from grader.checks.worker import Sender
 from grader.course import Target
 from grader.exercise import CHECKS
 

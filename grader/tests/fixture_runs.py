@@ -17,9 +17,8 @@ from grader.problems.matmul import Shape
 from grader.settings import PROJECT
 from grader.speed import Timer
 from grader.tests import simulated
-from grader.tests.fixtures import Expectation, Fixture
+from grader.tests.fixtures import ACCEPTED, Expectation, Fixture
 from grader.timing.device import TimingDevice
-from grader.verdict import Verdict
 
 EXERCISES = load_all(PROJECT)
 # Enough drawn shapes for every fault here; a grading draws a hundred.
@@ -69,7 +68,7 @@ def problems(fixture: Fixture, expected: Expectation, found: Sequence[Outcome]) 
         reasons = {o.reason for o in found if o.status is Status.NOT_GRADED}
         if failed or expected.kind not in reasons:
             yield f"not graded for {reasons}, failed {[o.check for o in failed]}"
-    elif expected.verdict == Verdict.ACCEPTED:
+    elif expected.verdict == ACCEPTED:
         allowed = set() if fixture.efficient else {"efficient"}
         if {outcome.check for outcome in failed} != allowed and not _uncounted(found, allowed):
             yield f"failed {[(o.check, o.findings[0].kind) for o in failed]}, not {allowed}"

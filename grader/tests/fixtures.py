@@ -19,12 +19,14 @@ PASTED_NAIVE = SUBMISSIONS / "pasted_naive"
 
 EXERCISES = ("01_naive", "02_tiled", "03_padded", "04_tuned")
 DEVICES = ("simulator", "gpu")
+ACCEPTED = "accepted"  # stands where a verdict does: nothing is wrong
 NOT_GRADED = "not_graded"  # stands where a verdict does: the device cannot decide
 MARK = "// EXPECT-LINE"
 NOT_EFFICIENT = "// efficient: no"
 
 _FOLDERS = {verdict.value: verdict.value for verdict in Verdict} | {
-    "not_graded_feature": NOT_GRADED
+    ACCEPTED: ACCEPTED,
+    "not_graded_feature": NOT_GRADED,
 }
 _EXPECT = re.compile(
     r"// EXPECT verdict=(?P<verdict>\w+) kind=(?P<kind>\w+|-) line=(?P<line>marked|-)"
@@ -40,7 +42,7 @@ class FixtureError(ValueError):
 class Expectation:
     """What `devices` must say. `kind` "" leaves the finding's kind open; `line` 0 its place.
 
-    `verdict` is a Verdict's value, or "not_graded" (then `kind` is the reason).
+    `verdict` is a Verdict's value, ACCEPTED, or NOT_GRADED (then `kind` is the reason).
     """
 
     verdict: str
@@ -54,7 +56,7 @@ class Fixture:
     """One file. The first of `expectations` is the one that its folder names."""
 
     exercise: str  # "02_tiled"
-    verdict: str  # the folder: a Verdict's value, or "not_graded_feature"
+    verdict: str  # the folder: a Verdict's value, ACCEPTED, or "not_graded_feature"
     name: str  # "k_tail_dropped"
     path: Path
     expectations: tuple[Expectation, ...]
@@ -139,7 +141,7 @@ def _expectation(path: Path, line: str, marked: int) -> Expectation:
         raise FixtureError(f"{path}: {verdict} is no verdict")
     if match["line"] == "marked" and not marked:
         raise FixtureError(f"{path}: line=marked, but no line ends in {MARK}")
-    if verdict == Verdict.ACCEPTED and (kind or match["line"] != "-"):
+    if verdict == ACCEPTED and (kind or match["line"] != "-"):
         raise FixtureError(f"{path}: an accepted kernel has no finding")
     if verdict == NOT_GRADED and kind != "feature":
         raise FixtureError(f"{path}: the kind of {NOT_GRADED} is its reason, `feature`")
@@ -155,7 +157,7 @@ def _marked_line(path: Path, lines: list[str]) -> int:
 
 def _efficient(path: Path, rest: list[str], folder: str) -> bool:
     if rest and rest[0] == NOT_EFFICIENT:
-        if folder != Verdict.ACCEPTED:
+        if folder != ACCEPTED:
             raise FixtureError(f"{path}: `{NOT_EFFICIENT}` is for accepted kernels")
         return False
     return True

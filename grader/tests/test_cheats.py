@@ -20,7 +20,7 @@ from grader.tests import simulated, timed
 from grader.tests.fake_device import a_plan, an_entry, an_exercise, check
 from grader.tests.fake_stopwatch import TimedDevice
 from grader.tests.fixture_runs import EXERCISES
-from grader.tests.fixtures import Expectation, Fixture, load_all
+from grader.tests.fixtures import ACCEPTED, Expectation, Fixture, load_all
 from grader.timing.sample import Contestant, Sample
 from grader.timing.session import Pair, Session
 from grader.verdict import Verdict
@@ -67,7 +67,7 @@ def test_launches_with_fresh_contents_show_what_smaller_ones_hide(fixture: Fixtu
 
 
 def honest_with_variables() -> list[Fixture]:
-    accepted = [f for f in load_all() if f.verdict == Verdict.ACCEPTED and f.on("simulator")]
+    accepted = [f for f in load_all() if f.verdict == ACCEPTED and f.on("simulator")]
     return [fixture for fixture in accepted if _VARIABLE.search(fixture.path.read_text())]
 
 

@@ -557,6 +557,17 @@ def test_what_is_only_called_like_the_student_is_named_and_no_score(
     assert take("../in/ada", tmp_path / "in/deeper", NAMES, tmp_path / "out").status == "missing"
 
 
+def test_what_another_line_names_is_not_taken_for_a_misspelt_name(tmp_path: Path) -> None:
+    lay(tmp_path, {"ada.smith/01_naive.cu": "work", "kim.lee.zip": "", "kim.rar": ""})
+    one = class_of(tmp_path, "student,source\nada,\nada.smith,\nkim,kim/\nkim.lee,kim.lee.zip\n")
+    found = {student.name: intake.look(one, student) for student in one.students}
+    statuses = {name: taken.status for name, taken in found.items()}
+    assert statuses == {
+        "ada": "missing", "ada.smith": "ok", "kim": "misnamed", "kim.lee": "broken_archive"
+    }  # fmt: skip
+    assert "called like it: kim.rar. Name" in found["kim"].detail
+
+
 def test_a_pointer_of_git_lfs_is_no_submission(tmp_path: Path) -> None:
     lay(tmp_path / "ada", {"01_naive.cu": "version https://git-lfs.github.com/spec/v1\noid x\n"})
     found = take("ada", tmp_path, NAMES, tmp_path / "out")

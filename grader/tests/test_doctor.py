@@ -83,7 +83,7 @@ def test_without_a_gpu_its_tools_are_optional(monkeypatch: pytest.MonkeyPatch) -
 
 def test_with_a_gpu_a_missing_nvcc_is_missing(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(toolchain, "find_nvcc", lambda: None)
-    monkeypatch.setattr(machine, "import_problem", lambda module: "cannot be imported")
+    monkeypatch.setattr(machine, "pycuda_problem", lambda: "cannot be imported")
     items = list(doctor._gpu_items(ONE_GPU))
     assert (state(items, "GPU"), state(items, "nvcc")) == (OK, MISSING)
     assert state(items, "PyCUDA") == MISSING

@@ -105,7 +105,6 @@ def test_causes_come_before_what_follows_from_them() -> None:
         crash timeout output_limit
         wrong_answer reduced_precision not_deterministic
         uncoalesced too_much_traffic bank_conflicts replay too_slow
-        accepted
     """.split()
     )
     reverse = [Finding(verdict, "x") for verdict in reversed(Verdict)]

@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 from rich.console import Console
 
-from grader import grading
+from grader import grading, settings
 from grader.checks.listener import Ledger
 from grader.checks.outcome import Outcome, Status
 from grader.checks.plan import folder_entries
@@ -21,7 +21,6 @@ from grader.exercise import PROJECT
 from grader.finding import Finding, Location, NotGraded
 from grader.problems.matmul import Shape
 from grader.report import line as lines
-from grader.report import next_step
 from grader.report.line import Line, console, paragraph, show
 from grader.report.next_step import next_lines
 from grader.report.progress import LiveProgress
@@ -157,7 +156,7 @@ WAITING = ("not_started", "not_started", "not_started", "not_started")
 def starter(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A folder starter/ of its own, with an untouched warm-up."""
     shutil.copy(PROJECT / "starter" / "00_warmup.cu", tmp_path)
-    monkeypatch.setattr(next_step, "STARTER", tmp_path)
+    monkeypatch.setattr(settings, "STARTER", tmp_path)
     return tmp_path
 
 
@@ -190,7 +189,7 @@ def test_a_starter_that_lies_on_another_disk_is_the_students_own(
 ) -> None:
     link = tmp_path / "link"
     link.symlink_to(starter)
-    monkeypatch.setattr(next_step, "STARTER", link)
+    monkeypatch.setattr(settings, "STARTER", link)
     assert missing_naive(link) == "starter/01_naive.cu is missing. Next: make starter"
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import json
 import re
 import shutil
@@ -35,11 +36,26 @@ SOLUTION = EXERCISE.folder / "solution.cu"
 COMMIT = "c0ffee"
 
 
-def composed(device: FakeDevice | None = None) -> dict[str, Any]:
+def composed(device: FakeDevice) -> dict[str, Any]:
     plan = a_plan()
-    ledger = check(plan, device or FakeDevice())
+    ledger = check(plan, device)
     ledger.device({"kind": "simulator", "name": "fake"})
     return as_read(record.compose(grading.score(plan, ledger), plan, ledger))
+
+
+@functools.cache
+def _graded(is_right: bool) -> dict[str, Any]:
+    return composed(FakeDevice() if is_right else FakeDevice(wrong_at(ragged)))
+
+
+def right() -> dict[str, Any]:
+    """The record of a right kernel, to be changed."""
+    return as_read(_graded(True))
+
+
+def wrong() -> dict[str, Any]:
+    """The record of one that is wrong at ragged shapes."""
+    return as_read(_graded(False))
 
 
 def as_read(data: Any) -> dict[str, Any]:
@@ -66,7 +82,7 @@ def test_equal_gradings_compare_equal_whatever_time_they_took() -> None:
 
 @pytest.mark.parametrize("folder", ["students/k12/submission", "my files"])
 def test_the_folder_of_the_files_is_no_difference(folder: str) -> None:
-    then = composed(FakeDevice(wrong_at(ragged)))
+    then = wrong()
     told = one_check(then, "any_shape")
     told["locations"] = [{"file": "starter/02_tiled.cu", "line": 28, "role": "read"}]
     told["message"] = "As[0][3] is wrong (starter/02_tiled.cu:28)."
@@ -88,14 +104,14 @@ def test_the_folder_of_the_files_is_no_difference(folder: str) -> None:
     ],
 )
 def test_what_differs_is_told(change: dict[str, Any], told: str) -> None:
-    then, now = (composed(FakeDevice(wrong_at(ragged))) for _ in range(2))
+    then, now = wrong(), wrong()
     one_check(now, "any_shape").update(change)
     different = compare(then, now).different
     assert any(one.startswith("02_tiled: any shape: ") and told in one for one in different)
 
 
 def test_another_status_is_told() -> None:
-    then, now = (composed(FakeDevice(wrong_at(ragged))) for _ in range(2))
+    then, now = wrong(), wrong()
     one_check(now, "any_shape").update(status="skipped", reason="safe")
     now["exercises"][0]["status"] = "pass"
     different = compare(then, now).different
@@ -103,7 +119,7 @@ def test_another_status_is_told() -> None:
 
 
 def timed(quarters: int | None, earned: int, status: str = "pass", reason: str = "") -> Any:
-    data = composed()
+    data = right()
     fast = one_check(data, "fast")
     message = f"{1 + (quarters or 0) / 10} times the baseline"
     fast.update(status=status, reason=reason, earned=earned, message=message)
@@ -135,7 +151,7 @@ def test_a_gpu_that_was_not_quiet_is_no_difference_and_no_agreement() -> None:
 
 
 def test_an_error_of_the_grader_is_compared_with_nothing() -> None:
-    then, now = composed(), composed()
+    then, now = right(), right()
     safe = one_check(now, "safe")
     lost = safe["earned"]
     now["exercises"][0]["status"] = "grader_error"

@@ -394,6 +394,13 @@ FORGED: dict[str, tuple[Change, str]] = {
         ),
         "is no verdict",
     ),
+    "a failure that was accepted": (
+        lambda data: (
+            of(data, 0, "safe").update(status="fail", earned=0, verdict="accepted"),
+            data["exercises"][0].update(status="fail"),
+        ),
+        "'accepted' is no verdict",
+    ),
     "a failure without a verdict": (
         lambda data: (
             of(data, 0, "safe").update(status="fail", earned=0),
