@@ -3,6 +3,10 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Collection
+
+# The array behind every `extern __shared__`.
+DYNAMIC = "sim_dynamic_shared"
 
 # An index just past an array must not land in the next one. At least this much free space follows
 # each shared array, and at least as much as the array is long.
@@ -21,6 +25,13 @@ _FILL = re.compile(
     r"|(?:^\t\.byte\t-2\n){16}",
     re.MULTILINE,
 )
+# What names a thread-local variable, on either processor.
+_SHARED = re.compile(
+    r'(?P<before>:(?:got)?tprel\w*:)(?P<of_arm>"[^"]+"|[\w.][\w.$]*)'
+    r'|(?P<name>"[^"]+"|[\w.][\w.$]*)(?P<after>@(?:got)?tpoff)',
+    re.IGNORECASE,
+)
+_LABEL = re.compile(r'^("[^"\n]+"|[\w.$]+):', re.MULTILINE)
 _FUNCTION = re.compile(r"^\s*\.type\s+(\w+)\s*,\s*[@%]function", re.MULTILINE)
 _VISIBLE = re.compile(r"^\s*\.(?:globl|global|weak)\s+(\w+)", re.MULTILINE)
 
@@ -33,10 +44,11 @@ def gap_bytes(array_bytes: int) -> int:
 
 def patch(assembly: str) -> str:
     """Gaps after shared arrays (they are thread-local), checked memcpy, memmove and memset, NaNs in
-    variables without a first value, and internal functions made visible: a `static` kernel is
-    called from another object file."""
+    variables without a first value, one array for all that are `extern __shared__`, and internal
+    functions made visible: a `static` kernel is called from another object file."""
     assembly = _FILL.sub(_unset, assembly)
     lines = [f"\t.globl\t{name}" for name in _internal_functions(assembly)]
+    own = frozenset(_LABEL.findall(assembly))
     in_shared = False
     for line in assembly.split("\n"):
         stripped = line.lstrip()
@@ -44,6 +56,7 @@ def patch(assembly: str) -> str:
             in_shared = ".tbss" in stripped or ".tdata" in stripped
         if not stripped.startswith((".string", ".ascii", ".asciz")):
             line = _MEMORY_FUNCTION.sub(r"sim_\1", line)
+            line = _SHARED.sub(lambda found: _dynamic(found, own), line)
         lines.append(line)
         if in_shared and (zero := _ZERO.match(line)):
             lines.append(f"\t.zero\t{gap_bytes(int(zero['bytes']))}")
@@ -56,6 +69,13 @@ def _unset(fill: re.Match[str]) -> str:
     if fill[0].startswith("\t.byte"):
         return "\t.long\t-65537\n" * 4
     return "-281474976776193" if fill[0].startswith("-7") else "-65537"
+
+
+def _dynamic(found: re.Match[str], own: Collection[str]) -> str:
+    """For an array that the file does not define: its name may be one of the C library's, too."""
+    if (found["name"] or found["of_arm"]) in own:
+        return found[0]
+    return f"{found['before'] or ''}{DYNAMIC}{found['after'] or ''}"
 
 
 def _internal_functions(assembly: str) -> list[str]:

@@ -23,7 +23,6 @@ from grader.simulator.failure import (
     CompileFailure,
     failure,
 )
-from grader.source import unions
 from grader.toolchain import HostCompiler
 
 __all__ = ["CONTRACT", "HERE", "INCLUDE", "SOURCE", "CompileFailure", "compile_kernel", "flags"]
@@ -48,6 +47,7 @@ COMMON = (
     "-fno-builtin-memmove",
     "-fno-builtin-memset",
     "-fsanitize=thread",
+    "-fno-ident",  # no text of a kernel's goes straight to the assembler
     "-fvisibility=hidden",  # a kernel's function must not stand in for one of the C library's
     "-fno-optimize-sibling-calls",  # where a call returns to says where it stands
     "-fno-stack-protector",  # its complaint is none of a kernel's
@@ -66,7 +66,8 @@ FAMILY = {
         "-fno-extern-tls-init",  # `extern __shared__` is plain memory
         "--param=tsan-instrument-func-entry-exit=0",
         "--param=tsan-distinguish-volatile=1",  # no compiler merges volatile loads
-        "-fsanitize=bounds",
+        "-Werror=invalid-memory-model",  # of such atomics nothing would be seen
+        "-fsanitize=bounds-strict",  # also of the last array of a struct
         "-fdiagnostics-color=never",
     ),
     "clang++": (
@@ -96,8 +97,8 @@ _TRANSLATE = (
     "-Wno-unused-command-line-argument",
     *("-x", "ir", _INTERMEDIATE),
 )
-# Of a CompileFailure: right, but not for the vectors that stand in its unions (source/unions.py).
-UNION = "union_of_vectors"
+# Of a CompileFailure: right where vectors and indices are what they are in CUDA.
+ONLY_IN_CUDA = "only_in_cuda"
 PROCESSOR = {"x86_64": ("-fcf-protection=none",)}  # some systems mark every function's start
 # Slows index arithmetic down, so only the runs that look for overflow are compiled with it.
 CHECK_OVERFLOW = ("-fsanitize=signed-integer-overflow",)
@@ -152,8 +153,8 @@ def compile_kernel(
             compiling = [*command, "-S", "-o", assembly.name]
             compile_once = _compile_listed if compiler.family == "g++" else _compile_completed
             done = compile_once(compiling, folder, compiled)
-            if done.status != 0 and compiled[-1] != SOURCE:
-                done = _as_written(command, folder, compiled[-1], done)
+            if done.status != 0 and not done.cause:
+                done = _as_in_cuda(command, folder, done)
     except OSError as error:
         raise _not_started(command, error) from error
     if done.status != 0:
@@ -202,35 +203,35 @@ def _compile_completed(
 def _compile_listed(
     command: list[str], folder: Path, compiled: Sequence[str]
 ) -> confined.Completed:
-    """With g++: once more where it would make copies that nobody sees."""
-    listing, line = folder / unseen.LISTING, None
-    for inlining in ((), unseen.INLINE):
+    """With g++: once more where it would make copies, or read arrays, that nobody sees."""
+    listing, extra = folder / unseen.LISTING, list[str]()
+    while True:
         listing.unlink(missing_ok=True)
-        asked = [*command, unseen.LIST, *inlining, *compiled]
+        asked = [*command, unseen.LIST, *extra, *compiled]
         done = confined.run(asked, folder, LIMITS, untrusted=compiled[-1])
         if done.status != 0 or not listing.is_file():
             return done
-        line = unseen.first_line(listing.read_text(encoding="utf-8", errors="replace"))
-        if line is None:
+        rows = listing.read_text(encoding="utf-8", errors="replace")
+        line = unseen.first_line(rows)
+        if unseen.has_other_bounds(rows) and preprocess.SIZES not in extra:
+            extra.append(preprocess.SIZES)
+        elif line is not None and unseen.INLINE[0] not in extra:
+            extra += unseen.INLINE
+        else:
             break
-    if line is not None:
-        unseen.note(folder, line)
+    unseen.note(folder, line, unseen.first_part(rows))
     listing.unlink()  # the folder is kept in the cache
     return done
 
 
-def _as_written(
-    command: list[str], folder: Path, marked: str, done: confined.Completed
-) -> confined.Completed:
-    """What the compiler says of the text itself, where it refused the one with other vectors in
-    its unions: only the first is the student's."""
-    if unions.PLAIN not in (folder / marked).read_text(encoding="utf-8", errors="replace"):
-        return done
-    asked = [*command, "-DSIM_COMPILERS_COPY", "-fsyntax-only", SOURCE]
-    done = confined.run(asked, folder, LIMITS, untrusted=SOURCE)
-    if done.status == 0:
-        raise CompileFailure("", 0, 1, UNION)
-    return done
+def _as_in_cuda(command: list[str], folder: Path, done: confined.Completed) -> confined.Completed:
+    """What the compiler says of a text that it refused, where vectors are plain structs and
+    threadIdx is a variable: only that is the student's."""
+    asked = [*command, "-DSIM_AS_IN_CUDA", "-fsyntax-only", SOURCE]
+    answer = confined.run(asked, folder, LIMITS, untrusted=SOURCE)
+    if answer.status == 0:
+        raise CompileFailure("", failure(done, LIMITS).line, 1, ONLY_IN_CUDA)
+    return done if answer.cause else answer
 
 
 def _failed(

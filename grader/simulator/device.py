@@ -23,7 +23,7 @@ from grader.simulator.process import Worker
 from grader.simulator.program import Entry
 from grader.simulator.protocol import Answer, Block
 from grader.simulator.scene import Scene
-from grader.simulator.unseen import unseen_copy
+from grader.simulator.unseen import unseen_access
 from grader.simulator.workshop import (
     Workshop,
     has_too_many,
@@ -35,9 +35,10 @@ from grader.toolchain import HostCompiler
 
 # More shared memory than any GPU has, and than a linker can place.
 _MOST_LINKED_BYTES = 1 << 24
-_UNION = (
-    "a vector in a union where the simulator knows it only as a type of its own. Next: copy it to "
-    "a variable of the vector's type first"
+_ONLY_IN_CUDA = (
+    "{where}what CUDA's headers take and the simulator's do not: a vector in a union, among values "
+    "without braces of its own or copied while compiling, or another variable named threadIdx. "
+    "Next: say that in another way"
 )
 
 KERNEL_TYPES = tuple(
@@ -89,12 +90,13 @@ class SimulatorDevice:
         except KernelFault as fault:
             return dataclasses.replace(build, findings=fault.findings)
         except compilers.CompileFailure as failure:
-            if failure.kind == compilers.UNION:
-                return dataclasses.replace(build, unsupported=_UNION)
+            if failure.kind == compilers.ONLY_IN_CUDA:
+                where = f"in line {failure.line} " if failure.line else ""
+                return dataclasses.replace(build, unsupported=_ONLY_IN_CUDA.format(where=where))
             finding = compile_error(self._compiler, submission, failure)
             return dataclasses.replace(build, findings=(finding,))
         checked = self._check_launch(build, folder)
-        if not checked.findings and (lacking := has_too_many(folder) or unseen_copy(folder)):
+        if not checked.findings and (lacking := has_too_many(folder) or unseen_access(folder)):
             return dataclasses.replace(build, unsupported=lacking)
         return checked
 

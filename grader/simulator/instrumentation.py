@@ -1,16 +1,20 @@
 """Calls before the accesses that clang++'s own instrumentation passes over.
 
 Its ThreadSanitizer takes loads and stores of 1, 2, 4, 8 and 16 bytes only (no bit-field of 48 bits,
-no `long double`, no wider vector), no variable with certain names, and no struct that a call takes
-by value straight from memory. In LLVM's intermediate form, each access that it took follows its
-call; the others get the call here that g++ makes for such sizes.
+no `long double`, no wider vector), no variable with certain names, nothing that an index leads to
+from an array of a thread's own or a constant one, and no struct that a call takes by value straight
+from memory. In LLVM's intermediate form, each access that it took follows its call; the others get
+the call here that g++ makes for such sizes.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import takewhile
 from typing import NamedTuple
+
+from grader.simulator import indices
 
 _NAME = r'[%@](?:"[^"]*"|[\w.$-]+)'
 _TYPE = r'(?:<[^<>]*>|\{[^{}]*\}|%"[^"]*"|[%\w.]+)(?: \([^()]*\))?\**'
@@ -31,6 +35,7 @@ _BY_VALUE = re.compile(
 _TAKEN = re.compile(rf"call void @__tsan_(?!atomic)\w+\(.*?(?P<name>{_NAME})")
 _MADE = re.compile(rf"  (?P<name>{_NAME}) = (?P<how>.*)")
 _BASE = re.compile(rf"(?:\*|\bptr) ({_NAME})")
+_INDEX = re.compile(rf", i\d+ ({_NAME})")
 _PLACE = re.compile(r", !dbg !\d+")
 _MARK = re.compile(r", !tbaa !(\d+)")
 _INTEGER = re.compile(r"i(\d+)")
@@ -82,9 +87,11 @@ class _File:
 class _Function:
     """One function, read row by row."""
 
-    def __init__(self, file: _File) -> None:
+    def __init__(self, file: _File, rows: Iterable[str]) -> None:
         self._file = file
-        self._made: dict[str, str] = {}  # how each value came about
+        made = (_MADE.match(row) for row in rows)
+        # How each value comes about.
+        self._made: dict[str, str] = {one["name"]: one["how"] for one in made if one}
         self._taken = ""  # what the next access is of, where it is instrumented
 
     def overlooked(self, row: str) -> Iterator[_Access]:
@@ -100,15 +107,15 @@ class _Function:
                 pointer = f"{self._file.pointer_to(copy['type'])} {copy['value']}"
                 if not self._is_harmless(pointer):
                     yield _Access(False, copy["type"], pointer)
-        if made := _MADE.match(row):
-            self._made[made["name"]] = made["how"]
 
     def _is_taken(self, pointer: str) -> bool:
         base = _BASE.search(pointer)  # of an expression only that: it may be written differently
         return base is not None and base[1] in re.findall(_NAME, self._taken)
 
     def _is_harmless(self, pointer: str) -> bool:
-        """Whether it lies in a variable of the function's own, or in a constant one."""
+        """Whether it lies in a variable of the function's own, or in a constant one: where an index
+        leads is not known."""
+        indexed = False
         while base := _BASE.search(pointer):
             if base[1] in self._file.constants:
                 return True
@@ -116,17 +123,33 @@ class _Function:
             if not pointer.startswith(("getelementptr", "bitcast")):
                 mark = _MARK.search(pointer)
                 return pointer.startswith("alloca") or bool(mark and mark[1] in self._file.tables)
+            found = _INDEX.findall(pointer)
+            # The type of a variable as which another one is looked at may be of any size.
+            if (indexed and pointer.startswith("bitcast")) or not all(map(self._is_near, found)):
+                return False
+            indexed = indexed or bool(found)
         return False
+
+    def _is_near(self, index: str) -> bool:
+        """Whether an index counts a loop, or is worked out from such ones and small numbers, as are
+        those of registers: none of these leads to another variable."""
+        return indices.is_near(index, self._made)
+
+
+def _body(rows: Sequence[str], start: int) -> Iterator[str]:
+    """The rows of the function that begins at `start`."""
+    return takewhile(lambda row: row != "}", (rows[n] for n in range(start, len(rows))))
 
 
 def complete(code: str) -> str:
     """The intermediate form of a file, with a call before each access that had none."""
     file = _File(code)
-    function = _Function(file)
     rows: list[str] = []
-    for row in code.split("\n"):
+    all_rows = code.split("\n")
+    function = _Function(file, ())
+    for number, row in enumerate(all_rows):
         if row.startswith("define "):
-            function = _Function(file)
+            function = _Function(file, _body(all_rows, number))
         elif row.startswith("  "):
             place = _PLACE.search(row)
             for access in function.overlooked(row):

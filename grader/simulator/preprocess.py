@@ -25,8 +25,9 @@ from grader.simulator.failure import (
     CompileFailure,
     is_ours,
 )
-from grader.source import expanded, extensions, loops, unions
+from grader.source import expanded, extensions, loops, unions, zeros
 from grader.source.directives import Line, items_of
+from grader.source.open_arrays import has_open_array
 from grader.source.tokens import Kind, tokens
 from grader.verdict import Verdict
 
@@ -38,14 +39,17 @@ LIMITS = confined.Limits(
 _NAME = re.compile(rb"\b(?:sim|SIM)_\w+")
 _FOLDERS = (HERE, HERE / "machine", HERE / "observers", INCLUDE)
 
+# Where the type of an array does not say where it ends: its object does, at each access.
+SIZES = "-fsanitize=object-size"
+
 # Of include/sim_synchronisation.h.
 _NEXT_ITERATION = "sim_next_iteration"
 
 
 def check(command: Sequence[str], folder: Path) -> tuple[confined.Completed, Sequence[str]]:
     """Preprocess folder/kernel.cu with the compiler and flags of `command`: how that ended, and
-    what is to be compiled (language and file). That is the preprocessor's output where a loop in
-    it must tell its iterations.
+    what is to be compiled (flags, language and file). That is the preprocessor's output where
+    something in it is put in other words.
 
     Raises CompileFailure for what must not be there, GraderFault for a compiler that cannot be
     used, OSError for one that does not run.
@@ -63,14 +67,15 @@ def check(command: Sequence[str], folder: Path) -> tuple[confined.Completed, Seq
     start = expanded.own_part(text, SOURCE, FIRST_HEADER)
     headers, text = text[:start], text[start:]  # nine tenths are headers: not read again each time
     _look_through(text, reserved_names())
-    marked = unions.mark(text) if "union" in text else text
+    marked = zeros.drop(unions.mark(text) if "union" in text else text)
     marked = loops.mark(marked, _NEXT_ITERATION) if "unroll" in marked else marked
+    flags = (SIZES,) if has_open_array(text, SOURCE) else ()
     if marked == text:
-        return done, (SOURCE,)
+        return done, (*flags, SOURCE)
     if f"? {_NEXT_ITERATION}()" in marked:  # what pragmas said is code now
         _look_through(marked, reserved_names() - {_NEXT_ITERATION})
     output.write_text(headers + marked, encoding="utf-8", errors="replace")
-    return done, ("-x", "c++-cpp-output", output.name)
+    return done, (*flags, "-x", "c++-cpp-output", output.name)
 
 
 def _look_through(text: str, reserved: frozenset[str]) -> None:

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from grader.finding import NOT_YOURS, GraderFault
 from grader.simulator import elf
-from grader.simulator.assembly import LEAST_GAP_BYTES
+from grader.simulator.assembly import DYNAMIC, LEAST_GAP_BYTES
 from grader.simulator.bounds import is_record
 from grader.simulator.compiler import run
 from grader.toolchain import HostCompiler
@@ -19,7 +19,6 @@ DYNAMIC_BYTES = 320 * 1024
 # The tables through which libraries are called are filled in at the start, and then read-only.
 LINK_FLAGS = ("-Wl,-z,relro", "-Wl,-z,now", "-Wl,-z,noexecstack")
 ANCHOR = "sim_shared_anchor"
-DYNAMIC = "sim_dynamic_shared"
 
 
 @dataclass(frozen=True)
@@ -60,13 +59,8 @@ def link(
 ) -> Path:
     """Link `worker` beside the object file."""
     folder = kernel_object.parent
-    extern_arrays = [
-        symbol.name
-        for symbol in elf.read_symbols(kernel_object)
-        if not symbol.defined and symbol.kind == "shared"
-    ]
     stub = folder / "stub.cpp"
-    stub.write_text(_stub(entry, extern_arrays), encoding="utf-8")
+    stub.write_text(_stub(entry), encoding="utf-8")
     # The stub comes first: its anchor is the gap before the student's first array.
     flags = ("-std=c++17", "-O1", "-fno-pie", "-no-pie")
     linked = (stub.name, kernel_object.name, *map(str, machine), "-o", "worker", "-lm")
@@ -107,13 +101,8 @@ def _arguments(parameters: Sequence[str]) -> Iterator[str]:
             yield f"({kind})scalars[{next(scalars)}]"
 
 
-def _stub(entry: Entry, extern_arrays: Sequence[str]) -> str:
+def _stub(entry: Entry) -> str:
     """C++ that calls the kernel and defines the array behind `extern __shared__`."""
-    aliases = "".join(
-        f"extern thread_local char sim_alias_{i}[{DYNAMIC_BYTES}] "
-        f'__asm__("{name}") __attribute__((alias("{DYNAMIC}")));\n'
-        for i, name in enumerate(extern_arrays)
-    )
     return (
         "#define SHARED __attribute__((used, aligned(1024))) thread_local char\n"
         'extern "C" {\n'
@@ -123,7 +112,6 @@ def _stub(entry: Entry, extern_arrays: Sequence[str]) -> str:
         "}\n"
         f"SHARED {ANCHOR}[{LEAST_GAP_BYTES}];\n"
         f"SHARED {DYNAMIC}[{DYNAMIC_BYTES}];\n"
-        f"{aliases}"
         "}\n"
     )
 

@@ -10,9 +10,10 @@ from typing import Any
 from grader.device import Launch, Operand
 from grader.finding import Location
 from grader.mangling import base_name, demangle
+from grader.simulator.assembly import DYNAMIC
 from grader.simulator.debug import DebugInfo
 from grader.simulator.failure import MARKED
-from grader.simulator.program import DYNAMIC, Program, Variable
+from grader.simulator.program import Program, Variable
 from grader.simulator.protocol import Block, RawFinding, Triple
 from grader.source.tokens import tokens
 

@@ -14,8 +14,8 @@ Findings, all with verdict `rejected` and one location:
   `nearest` is the allowed header that was probably meant, or "".
 - forbidden_line {what}: a `#line` that names another file, or no line of any file
 - telling_condition {name}: an #if that tells the simulator from nvcc
-- forbidden_extension {form, name}: an "attribute", a "pragma" or a "builtin" function that is not
-  on the lists of `extensions`
+- forbidden_extension {form, name}: an "attribute", a "pragma", a "directive" or a "builtin"
+  function that is not on the lists of `extensions`
 - asm_outside_function {}
 - host_code {name, form}. `form`: "function" (no `__global__` or `__device__` before it), "kernel"
   (the same, of a function that the contract declares as a kernel), "main",
@@ -133,7 +133,7 @@ def _items(text: str) -> tuple[Item, ...]:
 
 
 def _extensions(items: tuple[Item, ...], macros: Macros) -> Iterator[Found]:
-    """Attributes, pragmas and built-in functions that are not on their list."""
+    """Attributes, pragmas, directives and built-in functions that are not on their list."""
     for one in extensions.forbidden(
         items, lambda name: name in macros or name in extensions.REPLACED
     ):

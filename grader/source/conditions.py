@@ -32,7 +32,9 @@ _ASKING = frozenset({"if", "ifdef", "ifndef", "elif", "elifdef", "elifndef"})
 
 def telling(items: Iterable[Item], macros: Macros) -> Iterator[Found]:
     """The conditions that ask for what differs, each with the first such name."""
-    leading = macros.leading_to(lambda name: name == _HOST or _tells(name, macros))
+    leading = macros.leading_to(
+        lambda name: name == _HOST or _tells(name, macros) or macros.asserts(name)
+    )
     for item in items:
         if isinstance(item, Line) and item.spelt in _ASKING:
             name = next(_asked(item, macros, leading), None)
@@ -44,6 +46,8 @@ def _asked(line: Line, macros: Macros, leading: Mapping[str, str]) -> Iterator[s
     """The telling names of a condition; those behind `defined` are not expanded."""
     for place, token in enumerate(line.rest):
         name = token.text
+        if name == "#":  # `#system(linux)`, which each compiler answers for itself
+            yield name
         if token.kind is not Kind.NAME:
             continue
         if line.spelt.endswith("def") or of_defined(line.rest, place):

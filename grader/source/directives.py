@@ -129,6 +129,7 @@ class Macros:
     def __init__(self, items: Iterable[Item]) -> None:
         self._bodies: dict[str, list[tuple[Token, ...]]] = {}
         self._with_arguments: set[str] = set()
+        self._marks: set[tuple[str, str]] = set()  # name, and a mark in what it stands for
         for item in items:
             if isinstance(item, Line) and item.name == "define" and item.rest:
                 name, *rest = item.rest
@@ -136,6 +137,7 @@ class Macros:
                     self._with_arguments.add(name.text)
                     rest = rest[closing(rest, 0) + 1 :]
                 self._bodies.setdefault(name.text, []).append(tuple(rest))
+                self._marks |= {(name.text, word.text) for word in rest if word.kind is Kind.MARK}
 
     def __contains__(self, name: str) -> bool:
         return name in self._bodies
@@ -146,13 +148,15 @@ class Macros:
 
     def has_parentheses(self, name: str) -> bool:
         """Whether what `name` stands for may hold a parameter list."""
-        bodies = self._bodies.get(name, ())
-        return any(token.text == "(" for body in bodies for token in body)
+        return (name, "(") in self._marks
 
     def pastes(self, name: str) -> bool:
         """Whether what `name` stands for puts names together with ##."""
-        bodies = self._bodies.get(name, ())
-        return any(token.text == "##" for body in bodies for token in body)
+        return (name, "##") in self._marks
+
+    def asserts(self, name: str) -> bool:
+        """Whether `name` may stand for a question to the preprocessor, as in `#if #cpu(x86_64)`."""
+        return (name, "#") in self._marks and name not in self._with_arguments
 
     def leading_to(self, sought: Callable[[str], bool]) -> dict[str, str]:
         """The names whose expansion may hold one that is sought, each with the alphabetically first

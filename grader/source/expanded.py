@@ -31,7 +31,7 @@ MOST_TOKENS = 150_000
 
 # An option of preprocessors: `_Pragma("...")` is left in the output, put together, not executed.
 PRAGMAS_STAY = "-D_Pragma(text)=_Pragma(text)"
-_OPERATOR = re.compile(r'\b_Pragma\s*\(\s*\w*"(?P<text>(?:[^"\\\n]|\\.)*)')
+_OPERATOR = re.compile(r'\b_Pragma\s*\(\s*(?P<text>\w*"(?:[^"\\\n]|\\.)*)')
 _MARKER = re.compile(r'^# (?P<line>\d+) "(?P<file>(?:[^"\\\n]|\\.)*)"', re.MULTILINE)
 
 

@@ -1,5 +1,5 @@
-"""Extensions of the compilers by which a text could do more than compute: attributes, pragmas and
-built-in functions.
+"""Extensions of the compilers by which a text could do more than compute: attributes, pragmas,
+directives and built-in functions.
 
 They are looked for in the text, and again after preprocessing, where no macro hides them. What a
 kernel may use is listed; the rest reaches the linker, the loader or the compiler's own options (a
@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from itertools import pairwise
 from typing import NamedTuple
 
 from grader.source.directives import Item, Line
@@ -17,7 +18,8 @@ from grader.source.tokens import Kind, Token
 
 
 class Extension(NamedTuple):
-    """One that a kernel may not use. `form` is "attribute", "pragma" or "builtin"."""
+    """One that a kernel may not use. `form` is "attribute", "pragma", "directive", "literal" or
+    "builtin"."""
 
     line: int
     form: str
@@ -48,6 +50,18 @@ _OF_COMPILERS = {
     "GCC": frozenset({"diagnostic", "error", "ivdep", "unroll", "warning"}),
     "clang": frozenset({"diagnostic", "fp", "loop"}),
 }
+
+# Of warnings that the simulator takes for errors, where its compilers would go wrong; or spelt so
+# that nobody sees which one it is.
+_DOWNGRADED = re.compile(r"vla|invalid-memory-model|reorder-init-list|\\")
+
+# Directives that C++ does not have and compilers take: the first two write into the assembly.
+DIRECTIVES = frozenset(
+    "ident sccs assert unassert __include_macros __private_macro __public_macro".split()
+)
+
+# Directly behind another literal, compilers take these letters for a suffix of that one.
+_RAW = re.compile(r'(?:u8|[uUL])?R"')
 
 # By the preprocessor, so that none is left to be seen.
 EXECUTED = frozenset({"dependency", "poison", "system_header", "push_macro", "pop_macro"})
@@ -93,12 +107,25 @@ def forbidden(items: Sequence[Item], is_macro: Callable[[str], bool]) -> Iterato
     for item in items:
         if isinstance(item, Line) and item.name == "pragma":
             yield from _pragma(item.line, [token.text for token in item.rest])
+        elif isinstance(item, Line) and item.name in DIRECTIVES:
+            yield Extension(item.line, "directive", f"#{item.name}")
+        if isinstance(item, Line):
+            yield from _literals(item.rest)
     every = list(rows(items))
+    yield from _literals(every[0])
     for row in every:
         yield from _of_row(row, is_macro)
     if any(_is_computed(row) for row in every):
         for row in every:
             yield from _executed(row)
+
+
+def _literals(row: Sequence[Token]) -> Iterator[Extension]:
+    """Raw strings that are none for the compilers, which find their end elsewhere."""
+    for before, token in pairwise(row):
+        quoted = before.kind in (Kind.STRING, Kind.CHARACTER) and not token.spaced
+        if quoted and (raw := _RAW.match(token.text)):
+            yield Extension(token.line, "literal", raw[0])
 
 
 def may_hide_pragmas(items: Sequence[Item]) -> bool:
@@ -195,15 +222,19 @@ def _operator(row: list[Token], index: int) -> Iterator[Extension]:
     """`_Pragma("...")`, or the `__pragma(...)` of other compilers."""
     inside = row[index + 2 : index + 6]
     if inside and inside[0].kind is Kind.STRING:
-        if name := refused_pragma(inside[0].text.partition('"')[2].removesuffix('"')):
+        if name := refused_pragma(inside[0].text.removesuffix('"')):
             yield Extension(row[index].line, "pragma", name)
     elif row[index].text == "__pragma":
         yield from _pragma(row[index].line, [token.text for token in inside])
 
 
 def refused_pragma(text: str) -> str:
-    """The name of the pragma in the string of a `_Pragma`, unless it may be used; else ""."""
-    return _refused(re.findall(r"\w+|[^\w\s]", text.replace('\\"', '"')))
+    """The name of the pragma in the string of a `_Pragma`, which `text` is without its end, unless
+    it may be used; else "". No raw string may: its fence is no word of the pragma."""
+    prefix, _, words = text.partition('"')
+    if prefix.endswith("R"):
+        return f'{prefix}"'
+    return _refused(re.findall(r"\w+|[^\w\s]", words.replace('\\"', '"')))
 
 
 def _pragma(line: int, words: list[str]) -> Iterator[Extension]:
@@ -211,12 +242,16 @@ def _pragma(line: int, words: list[str]) -> Iterator[Extension]:
         yield Extension(line, "pragma", name)
 
 
+def _downgrades(words: list[str]) -> bool:
+    return _DOWNGRADED.search("".join(words).replace('"', "")) is not None
+
+
 def _refused(words: list[str]) -> str:
     if not words:
         return ""
     known = words[0] in PRAGMAS
     if words[0] in _OF_COMPILERS and len(words) > 1:
-        known = words[1] in _OF_COMPILERS[words[0]]
+        known = words[1] in _OF_COMPILERS[words[0]] and not _downgrades(words)
     if known:
         return ""
     return " ".join(words[: 2 if words[0] in (*_OF_COMPILERS, "STDC") else 1])[:_LONGEST]

@@ -6,10 +6,11 @@ variable of that name, a macro), nothing is said.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
+from grader.source.brackets import OPENING, closing
 from grader.source.directives import Item, Macros
 from grader.source.heads import names_of
 from grader.source.scopes import survey
@@ -30,6 +31,10 @@ TYPES = frozenset(
     "auto bool char double float float2 float4 int long short size_t unsigned void const".split()
 )
 _AFTER_NAMES = ("=", "[", ",", ";")
+# What stands in their parentheses is worked out while compiling.
+_ASKING = frozenset({"static_assert", "alignas", "__align__"})
+_NO_ARGUMENTS = frozenset({";", "{", "}", "&&", "||"})  # what ends no `<` as template arguments do
+_LONGEST, _ARGUMENTS = 500, 40  # tokens of an expression, and of arguments, that are looked at
 _NOTHING = Token(Kind.MARK, ";", 0)
 
 
@@ -68,7 +73,7 @@ def first_use(items: Sequence[Item], macros: Macros) -> Use | None:
         token
         for function, body in found.inside.items()
         if hosts and function.names & marks and "constexpr" not in function.names
-        for token in used(body, hosts.keys() - function.names)
+        for token in _at_run_time(body, hosts, used(body, hosts.keys() - function.names))
     ]
     first = min(uses, key=lambda token: token.place, default=None)
     return first and Use(first.text, first.line, hosts[first.text])
@@ -113,6 +118,68 @@ def used(body: Sequence[Token], names: Collection[str]) -> list[Token]:
             own.add(token.text)
         uses.append(token)
     return [use for use in uses if use.text not in own]
+
+
+def _at_run_time(
+    body: Sequence[Token], hosts: Mapping[str, bool], uses: Sequence[Token]
+) -> list[Token]:
+    """The uses that the device itself makes: the compiler may read arrays of constants, too."""
+    if not any(hosts[use.text] for use in uses):
+        return list(uses)
+    early = set(_while_compiling(body))
+    return [use for use in uses if not hosts[use.text] or use.place not in early]
+
+
+def _while_compiling(body: Sequence[Token]) -> Iterator[int]:
+    """The places of tokens whose values may be worked out before the kernel runs."""
+    row = [*[_NOTHING] * 4, *body, _NOTHING]
+    number = 4
+    while number < len(row) - 1:
+        end = max(_end_of_constants(row, number), number + 1)
+        if end > number + 1:
+            yield from (one.place for one in row[number:end])
+        number = end
+
+
+def _end_of_constants(row: Sequence[Token], number: int) -> int:
+    """The index behind what the token there makes the compiler work out; 0 for nothing."""
+    text, before, after = row[number].text, row[number - 1].text, row[number + 1].text
+    if text in _ASKING or (before, text) == ("if", "constexpr"):
+        return number + 1 + _length(row, number + 1) if after == "(" else 0
+    if text in ("constexpr", "enum", "case"):
+        return _next(row, number, ":" if text == "case" else ";")
+    if text == "<":
+        return number + _length_of_arguments(row, number)
+    named = text == "[" and row[number - 1].kind is Kind.NAME
+    if not named or not _declares(row[number - 4 : number - 1], row[number], 0):
+        return 0
+    while number < len(row) and row[number].text == "[":  # `[4][2]`
+        number += _length(row, number) + 1
+    return number
+
+
+def _length(row: Sequence[Token], opening: int) -> int:
+    return closing(row[opening : opening + _LONGEST], 0)
+
+
+def _next(row: Sequence[Token], start: int, mark: str) -> int:
+    """Where that mark stands next, outside of all brackets."""
+    number = start
+    while number < min(start + _LONGEST, len(row)) and row[number].text != mark:
+        number += 1 + (_length(row, number) if row[number].text in OPENING else 0)
+    return number
+
+
+def _length_of_arguments(row: Sequence[Token], start: int) -> int:
+    """Of what may be the arguments of a template; 0 where it is a comparison."""
+    depth = 0
+    for number, token in enumerate(row[start : start + _ARGUMENTS]):
+        depth += (token.text == "<") - (token.text == ">")
+        if depth == 0:
+            return number
+        if token.text in _NO_ARGUMENTS:
+            return 0
+    return 0
 
 
 def may_drop(body: Sequence[Token]) -> bool:

@@ -23,7 +23,8 @@ _FUNCTIONS = re.compile(
     r"|__(?:double|u?int|u?ll)2(?:float|double)_r[zud]"
     # Address spaces, clusters of blocks, textures, memory from a heap.
     r"|__is(?:Global|Shared|Constant|Local|GridConstant|CtaShared|ClusterShared)|__cvta_\w+"
-    r"|__cluster\w*|__threadfence_cluster|(?:tex|surf)(?:[123]D|Cubemap)\w*|malloc"
+    r"|__cluster\w*|this_cluster|invoke_one|__threadfence_cluster"
+    r"|(?:tex|surf)(?:[123]D|Cubemap)\w*|malloc"
     r"|(?:binary|labeled)_partition|block_tile_memory"
     r"|__fns|__barrier_sync(?:_count)?|__uni_sync|__prof_trigger|__brkpt|__dp2a_(?:lo|hi)|__pm[0-3]"
     # Functions that no library for the CPU has.

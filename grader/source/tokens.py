@@ -39,7 +39,8 @@ class Token(NamedTuple):
 # A backslash at the end of a line joins it to the next; compilers forgive blanks behind it.
 _SPLICE = re.compile(r"\\[ \t\r\f\v]*\n")
 
-# Longest first. `>>` is two tokens, so that `Tile<Pair<int>>` closes twice.
+# Longest first. `>>` is two tokens, so that `Tile<Pair<int>>` closes twice; `<::` is `<` and `::`,
+# so that `Tile<::Pair>` opens with an angle and no bracket.
 _MARKS = (
     "%:%: <<<= <=> <<= ... ->* <<< << <= >= == != += -= *= /= %= &= |= ^= && || ## -> ++ -- :: .* "
     "<% %> <: :> %:"
@@ -50,12 +51,12 @@ _DIGRAPHS = {"<%": "{", "%>": "}", "<:": "[", ":>": "]", "%:": "#", "%:%:": "##"
 _LEXEME = re.compile(
     r"""(?P<blank> [ \t\r\f\v]+ | //[^\n]* | /\*(?s:.*?)(?:\*/|\Z) )
     | (?P<newline> \n )
-    | (?P<raw> (?:u8|[uUL])? R"(?P<fence>[^ ()\\\t\v\f\n"]{0,16})\( )
+    | (?P<raw> (?:u8|[uUL])? R"(?P<fence>[^ ()\\\t\v\f\n]{0,16})\( )
     | (?P<string> (?:u8|[uUL])? "(?:[^"\\\n]|\\.)*(?:"|\\?) )
     | (?P<character> (?:u8|[uUL])? '(?:[^'\\\n]|\\.)*(?:'|\\?) )
     | (?P<number> \.?[0-9](?:[eEpP][+-]|'\w|[\w.])* )
-    | (?P<name> [^\W\d][\w$]* | \$[\w$]* )
-    | (?P<mark> """
+    | (?P<name> (?:[A-Za-z_$]|[^\x00-\x7f])(?:[\w$]|[^\x00-\x7f])* )
+    | (?P<mark> <(?=::(?![:>])) | """
     + "|".join(map(re.escape, _MARKS))
     + r" | (?s:.) )",
     re.VERBOSE,

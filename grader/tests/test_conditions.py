@@ -15,7 +15,7 @@ SHARED = re.compile(
     r"assert|offsetof|NULL|INFINITY|NAN|M_\w+|(?:FLT|DBL)_\w+|U?(?:CHAR|SHRT|INT|L?LONG)_(?:MAX|MIN)"
     r"|SCHAR_(?:MAX|MIN)|CHAR_BIT|U?INT\d+_(?:MAX|MIN)|U?INT\d+_C|HUGE_VALF?|CUDART_VERSION"
     r"|(?:SIZE|U?INTPTR|PTRDIFF|INTMAX)_MAX|U[CSL]\w+_MAX"
-    r"|__(?:global|device|host|constant|shared|grid_constant|launch_bounds|maxnreg|forceinline)__"
+    r"|__(?:global|device|host|constant|shared|grid_constant|launch_bounds|maxnreg|forceinline|nv_pure)__"
     r"|__(?:builtin_)?align__|__NVCC\w*__|__CUDA\w+__"
 )
 OURS = sorted(
@@ -49,6 +49,8 @@ def test_each_macro_that_only_the_simulator_has_cannot_be_asked_for() -> None:
         ("#if defined(__OPTIMIZE__)\n#endif", "__OPTIMIZE__"),
         ("#if __has_feature(thread_sanitizer)\n#endif", "__has_feature"),
         ("#ifdef _STDLIB_H\n#endif", "_STDLIB_H"),
+        ("#if #system(linux)\n#endif", "#"),
+        ("#define ASK #cpu(x86_64)\n#define X ASK\n#if X\n#endif", "ASK"),
     ],
 )
 def test_a_condition_cannot_tell_the_simulator_from_nvcc(text: str, name: str) -> None:

@@ -38,6 +38,35 @@ def test_an_array_of_constants_is_found(kind: str) -> None:
 
 
 @pytest.mark.parametrize(
+    "body",
+    [
+        "if (steps[1] == 1) C[i] = 0;",
+        "constexpr int a = steps[1]; C[i] = a + steps[0];",
+        "for (int k = 0; k < steps[1]; ++k) C[k] = 0;",
+        "float sum[2][steps[1]]; C[i] = sum[i][steps[0]];",
+    ],
+)
+def test_an_array_of_constants_is_found_where_the_device_reads_it(body: str) -> None:
+    use = found(f"constexpr int steps[2] = {{0, 1}};\n{KERNEL}{body}\n}}")
+    assert use == Use("steps", 3, array=True)
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        'static_assert(steps[1] % 2 == 1, "odd");',
+        "constexpr int a = steps[1] + 1, b = a ? 1 : steps[0]; C[i] = a + b;",
+        "float sum[2], more[steps[1]][steps[1]]; __shared__ float tile[4][steps[1] + 1];",
+        "[&] { if constexpr (steps[1] == 1) C[i] = 0; }();",
+        "C[i] = first<steps[1] * 2>(i);",
+        "switch (i) { case steps[1]: C[i] = 0; }",
+    ],
+)
+def test_the_compiler_may_read_an_array_of_constants(body: str) -> None:
+    assert found(f"constexpr int steps[2] = {{0, 1}};\n{KERNEL}{body}\n}}") is None
+
+
+@pytest.mark.parametrize(
     ("outside", "body"),
     [
         ("const int tile = 16;", "C[i] = tile;"),

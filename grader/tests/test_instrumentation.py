@@ -87,6 +87,7 @@ def test_a_functions_own_variables_and_constants_need_no_call() -> None:
         "@one = external thread_local constant i48, align 8\n"
     )
     body = function(
+        "%9 = and i64 %8, 3",
         "%1 = alloca [4 x i48], align 8",
         "%2 = getelementptr inbounds [4 x i48], ptr %1, i64 0, i64 %9",
         "store i48 0, ptr %2, align 1",
@@ -96,6 +97,30 @@ def test_a_functions_own_variables_and_constants_need_no_call() -> None:
         "%6 = load i48, ptr @one, align 8",
     )
     assert [call[:18] for call in added(OPAQUE + code + body)] == ["@__tsan_read_range"]
+
+
+COUNTER = "%2 = phi i64 [ 0, %5 ], [ %3, %6 ], !dbg !7"
+
+
+@pytest.mark.parametrize(
+    ("near", "rows"),
+    [
+        (True, [COUNTER, "%3 = add nuw nsw i64 %2, 1", "%4 = shl i64 %2, 3", "%9 = or i64 %4, 1"]),
+        (True, ["%2 = zext i1 %1 to i64", "%9 = add nsw i64 %2, -4"]),
+        (False, [COUNTER, "%3 = add i64 %2, 1", "%4 = mul i64 %2, 64", "%9 = shl i64 %4, 1"]),
+        (False, ["%9 = ashr exact i64 %1, 2"]),
+        (False, ["%2 = add i64 %1, 1", "%9 = and i64 %2, -8"]),
+        (False, [COUNTER, "%3 = add i64 %2, %1", "%9 = add i64 %2, 1"]),
+        (False, [COUNTER, "%3 = shl i64 %2, 1", "%9 = add i64 %2, 1"]),
+        (False, [COUNTER, "%3 = add i64 %2, 4096", "%9 = add i64 %2, 1"]),
+    ],
+)
+def test_an_index_that_may_lead_out_of_a_functions_own_variable_needs_a_call(
+    near: bool, rows: list[str]
+) -> None:
+    own, place = "%7 = alloca [4 x float]", "%8 = getelementptr [4 x float], ptr %7, i64 0, i64 %9"
+    body = function(own, *rows, f"{place}, !dbg !7", "%10 = load float, ptr %8, align 4")
+    assert len(added(OPAQUE + body)) == (not near)
 
 
 def test_a_table_of_virtual_functions_is_constant() -> None:

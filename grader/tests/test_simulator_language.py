@@ -10,7 +10,7 @@ import pytest
 
 from grader.simulator import elf
 from grader.simulator.compiler import CONTRACT, INCLUDE, compile_kernel
-from grader.source import unions
+from grader.source import unions, zeros
 from grader.tests.simulated import (
     BODY_LINE,
     FINISH,
@@ -40,6 +40,7 @@ HEADERS = sorted(path.name for path in INCLUDE.iterdir() if path.name != "vector
         "__shared__ alignas(16) float s[256];",
         "alignas(16) __shared__ float s[256];",
         "alignas(float4) __shared__ float s[256];",
+        "struct Quad { float w[4]; }; __shared__ alignas(Quad) float s[256];",
         "__shared__ float __attribute__((aligned(16))) s[256];",
         "volatile __shared__ float s[256];",
         "__shared__ float4 s4[64]; float *s = &s4[0].x;",
@@ -101,12 +102,25 @@ def test_every_spelling_of_a_shared_array_works(family: str, declaration: str) -
         " || __reduce_min_sync(~0u, tx) != 0 || __reduce_or_sync(~0u, 1u << tx) != 0xffffu)"
         " __trap();"
         " if (__match_any_sync(~0u, tx) != 0x10001u << tx) __trap();",
+        "    int same; if (tx >= 4) return; if (__reduce_add_sync(~0u, tx) != 12"
+        " || __match_any_sync(~0u, tx == 0) != (tx ? 0xe000eu : 0x10001u)"
+        " || __match_all_sync(~0u, 1, &same) != ~0u || !same) __trap();",
         "    using namespace cooperative_groups; thread_block block = this_thread_block();"
         " thread_block_tile<8> eight = tiled_partition<8>(block); thread_group any = eight;"
         " thread_group four = tiled_partition(block, 4), all = block; any.sync(); all.sync();"
         " if (any.size() != 8 || four.thread_rank() != tx % 4 || all.size() != 256"
         " || this_grid().num_blocks() != gridDim.x * gridDim.y) __trap();",
         "#pragma unroll\n    for (int i = 0; i < 4; ++i) if (i > M) return;",
+        "    enum { WIDE = 32 }; constexpr unsigned four = 16; struct S { alignas(four) char c; };"
+        " struct alignas(8l) T { char c; }; struct alignas(WIDE > 9 ? 32 : 8) U { char c; };"
+        " struct alignas(int4) V { char c; }; static_assert(alignof(S) == 16 && alignof(T) == 8"
+        ' && alignof(U) == 32 && alignof(V) == 16, "");',
+        "    auto &t = threadIdx; auto u = blockDim; u.x += 1; const auto &[x, y, z] = blockIdx;"
+        " if (t.x != tx || u.x != 17 || x > M + y + z) __trap(); auto block = (long)u.x;"
+        " if (min(sizeof(u), block) != 12 || max(-1ll, 3ull) != ~0ull) __trap();",
+        "    const int n = 4; float4 a[n] = {0.0f}; int2 b[2][2] = {{0}}, c[2]{0}; __stcs(C, 0);"
+        " if (a[1].y + b[1][1].y + c[1].x != 0) __trap(); __stcg(&C[0], 0.5 * K);"
+        " float2 d[2] = { {0.0} }; if (d[1].y != 0) __trap();",
         "    uint i = 0; size_t j = sizeof(float4); int32_t k = INT32_MAX; (void)(i + j + k);",
         "    namespace cg = cooperative_groups; cg::thread_block block = cg::this_thread_block();"
         " block.sync(); auto tile = cg::tiled_partition<16>(block);"
@@ -227,12 +241,26 @@ def test_a_union_of_a_vector_and_its_elements_can_be_copied(family: str, body: s
         f"Quad a; a.v = {FOUR}; float4 v = tx > M ? a.v : {FOUR}; if (v.w != 4.0f) __trap();",
         "auto first = [](auto a, decltype(a) *b) { return a.x + b->x; };"
         f" Quad a; a.v = {FOUR}; float4 v = a.v; if (first(a.v, &v) != 2.0f) __trap();",
+        "Any<float4> a = *(const Any<float4> *)A; if (a.v.x > 1e30f) return;",
+        "float4 a[2] = {1, 2, 3, 4, 5, 6, 7, 8}; if (a[1].x != 5) __trap();",
+        "struct Pair { float4 a, b; } pair = {0}; if (pair.b.x != 0) __trap();",
+        "constexpr float4 a = {1}, b = a; if (b.x != 1) __trap();",
+        "struct { uint3 threadIdx; } at = {threadIdx}; if (at.threadIdx.x != tx) __trap();",
     ],
 )
-def test_what_a_union_keeps_from_working_is_not_graded(family: str, body: str) -> None:
-    built = build(family, UNION + PRELUDE + f"    {body}" + FINISH)
+def test_what_only_cuda_s_headers_take_is_not_graded(family: str, body: str) -> None:
+    before = UNION + "template <class V> union Any { V v; float f[4]; };\n"
+    built = build(family, before + PRELUDE + f"    {body}" + FINISH)
     assert built.findings == ()
-    assert "union" in built.unsupported
+    assert "what CUDA's headers take" in built.unsupported
+
+
+@both_compilers
+@pytest.mark.parametrize("body", ["float4 v = 0.f;", "float4 v[2] = {{1, 2, 3, 4, 5}};"])
+def test_what_cuda_s_headers_do_not_take_does_not_compile(family: str, body: str) -> None:
+    (found,) = build(family, PRELUDE + f"    {body}" + FINISH).findings
+    assert found.kind == "compile_error"
+    assert found.locations[0].line == BODY_LINE
 
 
 @both_compilers
@@ -257,6 +285,13 @@ def test_a_copy_of_such_a_union_is_one_access_of_16_bytes(tmp_path: Path) -> Non
     text += "    Quad a = reinterpret_cast<const Quad *>(A)[col];\n"
     text += "    C[col] = a.f[0] + a.f[1] * a.f[2] + a.f[3];\n}\n"
     assert accesses("g++", text, tmp_path) == ["__tsan_read16", "__tsan_write4"]
+
+
+def test_only_a_zero_that_clears_an_array_of_vectors_is_dropped() -> None:
+    kept = 'int a[2] = {0}; float4 b[2] = {1}, c = {0}, d[] = {0}; "float4 e[2] = {0}"; '
+    text = kept + "using V = float4; V f[n + 1][2] = {{NUMBER}}, g[2]{NUMBER};"
+    empty = kept + "using V = float4; V f[n + 1][2] = {}, g[2]{};"
+    assert zeros.drop(text.replace("NUMBER", "0.0f")) == empty
 
 
 def test_only_the_members_of_unions_change() -> None:

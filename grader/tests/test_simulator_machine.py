@@ -58,6 +58,19 @@ def test_gaps_follow_every_shared_array_and_nothing_else() -> None:
     assert gap_bytes(100_000) >= 100_000
 
 
+def test_arrays_of_other_files_are_the_dynamic_one_whatever_their_name() -> None:
+    rows = [
+        "own:",
+        "\tmovq\twrite@GOTTPOFF(%rip), %rax",
+        "\taddq\t$own@tpoff, %rax",
+        "\tldr\tx0, [x0, #:gottprel_lo12:write]",
+        "\tadd\tx0, x0, #:tprel_lo12_nc:own",
+    ]
+    assert patch("\n".join(rows)).split("\n") == [
+        row.replace("write", "sim_dynamic_shared") for row in rows
+    ]
+
+
 def test_only_calls_of_memcpy_are_renamed() -> None:
     patched = patch('\tcall\tmemcpy\n\tcallq\tmemset@PLT\n\t.string\t"memcpy"\nmy_memcpy:\n')
     assert (

@@ -14,7 +14,7 @@ import pytest
 from grader import source
 from grader.classroom.similarity import fingerprints
 from grader.source import expanded, extensions, loops, tokens
-from grader.source.directives import items_of
+from grader.source.directives import Macros, items_of, live
 from grader.submission import Submission, fingerprint
 
 # What a text is made of, for a size; each met a loop within a loop, or could.
@@ -106,6 +106,19 @@ def test_twice_the_text_is_twice_the_work(name: str) -> None:
     read(make(41))  # what is imported, compiled or kept at the first call
     small, large = (work(read, make(size)) for size in (40, 80))
     assert large < 2.4 * small
+
+
+def test_asking_for_a_long_macro_is_no_more_work_than_for_a_short_one() -> None:
+    def ask(words: int) -> int:
+        macros = Macros(live("#define a" + " b" * words))
+
+        def act(name: str) -> None:
+            assert not macros.pastes(name)
+            assert not macros.has_parentheses(name)
+
+        return work(act, "a")
+
+    assert ask(400) == ask(40)
 
 
 def test_work_within_work_would_be_found() -> None:

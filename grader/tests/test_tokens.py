@@ -45,6 +45,10 @@ def test_a_raw_string_ends_at_its_own_fence() -> None:
     ]
 
 
+def test_the_fence_of_a_raw_string_may_hold_a_quote() -> None:
+    assert words('R"x"(")x"" a "b"') == ['R"x"(")x""', "a", '"b"']
+
+
 def test_a_splice_before_a_raw_string_does_not_move_its_end() -> None:
     assert words('a\\\nb R"(\\\n)" c') == ["ab", 'R"()"', "c"]
 
@@ -65,6 +69,10 @@ def test_a_launch_is_one_mark_and_closing_angles_are_two() -> None:
 
 def test_digraphs_are_spelt_out() -> None:
     assert words("%:define X <% a<:0:> %>") == "# define X { a [ 0 ] }".split()
+
+
+def test_an_angle_before_two_colons_is_no_bracket() -> None:
+    assert words("a<::b> c<:::d:> e<::>") == "a < :: b > c [ :: d ] e [ ]".split()
 
 
 def test_a_quote_without_its_partner_ends_with_its_line() -> None:

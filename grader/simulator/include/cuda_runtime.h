@@ -27,12 +27,18 @@
 #define __shared__ __attribute__((used)) thread_local
 #define __grid_constant__
 // The compiler works the numbers out; the name of the variable keeps them, and the line.
-template <int line, int threads, int blocks = 0, int cluster = 0> struct sim_launch_bounds {
+template <int line, int threads, int blocks, int cluster> struct sim_launch_bounds {
     __attribute__((used)) static inline const char record = 0;
     static constexpr int alignment(const char * = &record) { return 16; }
 };
-#define __launch_bounds__(...) \
-    __attribute__((aligned(sim_launch_bounds<__LINE__, __VA_ARGS__>::alignment())))
+// Of the numbers one, so that a `>` in them stands in parentheses.
+constexpr int sim_bound(int place, int threads, int blocks = 0, int cluster = 0) {
+    return place == 0 ? threads : place == 1 ? blocks : cluster;
+}
+#define __launch_bounds__(...)                                                             \
+    __attribute__((aligned(                                                                \
+        sim_launch_bounds<__LINE__, sim_bound(0, __VA_ARGS__), sim_bound(1, __VA_ARGS__),  \
+                          sim_bound(2, __VA_ARGS__)>::alignment())))
 #define __maxnreg__(...)  // registers are no part of what a kernel does
 #define __forceinline__ inline __attribute__((always_inline))
 #define __noinline__  // neither compiler inlines unasked, and g++ may have to (simulator/unseen.py)
@@ -41,6 +47,7 @@ template <int line, int threads, int blocks = 0, int cluster = 0> struct sim_lau
 #define __builtin_assume(condition) ((void)0)
 #endif
 #define __builtin_align__(bytes) __align__(bytes)
+#define __nv_pure__
 
 typedef unsigned int uint;
 typedef unsigned short ushort;
@@ -50,26 +57,33 @@ typedef unsigned long ulong;
 #include "vector_types.h"
 
 // `__shared__ alignas(16) float As[...]` is good CUDA, but C++ wants alignas before thread_local, so
-// it becomes an attribute. `(argument) + 0` is a sum for a number and a cast for a type.
-template <class value_type> constexpr size_t sim_alignment(const value_type &) {
-    return __alignof__(value_type);
-}
-constexpr size_t sim_alignment(const int &bytes) { return bytes ? (size_t)bytes : sizeof(int); }
-constexpr size_t sim_alignment(const size_t &bytes) { return bytes ? bytes : sizeof(size_t); }
-#define alignas(argument) __attribute__((aligned(sim_alignment((argument) + 0))))
+// it becomes an attribute. `size_t(argument)` is a number's value, and the type of a function for a
+// type.
+template <class> struct sim_aligned_as;
+template <class type> struct sim_aligned_as<size_t(type)> {
+    static constexpr size_t bytes = __alignof__(type);
+};
+template <class function> constexpr size_t sim_alignment() { return sim_aligned_as<function>::bytes; }
+template <size_t bytes> constexpr size_t sim_alignment() { return bytes ? bytes : 1; }
+#define alignas(...) __attribute__((aligned(sim_alignment<size_t(__VA_ARGS__)>())))
 
 // Functions, because the compilers would instrument the reads of variables; "const", so that a
-// kernel calls each at most once or twice.
+// kernel calls each at most once or twice. As in CUDA, what they give cannot be changed.
 extern "C" {
-__attribute__((const)) uint3 sim_thread_index();
-__attribute__((const)) uint3 sim_block_index();
-__attribute__((const)) dim3 sim_block_dim();
-__attribute__((const)) dim3 sim_grid_dim();
+__attribute__((const)) const uint3 sim_thread_index();
+__attribute__((const)) const uint3 sim_block_index();
+__attribute__((const)) const dim3 sim_block_dim();
+__attribute__((const)) const dim3 sim_grid_dim();
 }
+#ifdef SIM_AS_IN_CUDA
+extern const uint3 threadIdx, blockIdx;
+extern const dim3 blockDim, gridDim;
+#else
 #define threadIdx (sim_thread_index())
 #define blockIdx (sim_block_index())
 #define blockDim (sim_block_dim())
 #define gridDim (sim_grid_dim())
+#endif
 constexpr int warpSize = 32;
 
 #include "sim_synchronisation.h"
@@ -108,10 +122,11 @@ template <class value_type> static inline value_type __ldcg(const value_type *fr
 template <class value_type> static inline value_type __ldcs(const value_type *from) { return *from; }
 template <class value_type> static inline value_type __ldlu(const value_type *from) { return *from; }
 template <class value_type> static inline value_type __ldcv(const value_type *from) { return *from; }
-template <class value_type> static inline void __stwb(value_type *to, value_type value) { *to = value; }
-template <class value_type> static inline void __stcg(value_type *to, value_type value) { *to = value; }
-template <class value_type> static inline void __stcs(value_type *to, value_type value) { *to = value; }
-template <class value_type> static inline void __stwt(value_type *to, value_type value) { *to = value; }
+template <class value_type> using sim_same = std::enable_if_t<true, value_type>;  // converts
+template <class value_type> static inline void __stwb(value_type *to, sim_same<value_type> value) { *to = value; }
+template <class value_type> static inline void __stcg(value_type *to, sim_same<value_type> value) { *to = value; }
+template <class value_type> static inline void __stcs(value_type *to, sim_same<value_type> value) { *to = value; }
+template <class value_type> static inline void __stwt(value_type *to, sim_same<value_type> value) { *to = value; }
 
 // What nvcc, too, takes in without being asked.
 #include "assert.h"

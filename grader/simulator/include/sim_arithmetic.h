@@ -165,10 +165,20 @@ SIM_MIN_MAX(long long)
 SIM_MIN_MAX(unsigned long long)
 #undef SIM_MIN_MAX
 // CUDA gives mixed signedness to the unsigned overload.
-static constexpr inline unsigned int min(int x, unsigned int y) { return min((unsigned int)x, y); }
-static constexpr inline unsigned int min(unsigned int x, int y) { return min(x, (unsigned int)y); }
-static constexpr inline unsigned int max(int x, unsigned int y) { return max((unsigned int)x, y); }
-static constexpr inline unsigned int max(unsigned int x, int y) { return max(x, (unsigned int)y); }
+#define SIM_MIXED(name, type)                                                              \
+    static constexpr inline unsigned type name(type x, unsigned type y) {                  \
+        return name((unsigned type)x, y);                                                  \
+    }                                                                                      \
+    static constexpr inline unsigned type name(unsigned type x, type y) {                  \
+        return name(x, (unsigned type)y);                                                  \
+    }
+SIM_MIXED(min, int)
+SIM_MIXED(max, int)
+SIM_MIXED(min, long)
+SIM_MIXED(max, long)
+SIM_MIXED(min, long long)
+SIM_MIXED(max, long long)
+#undef SIM_MIXED
 static inline float min(float x, float y) { return __builtin_fminf(x, y); }
 static inline float max(float x, float y) { return __builtin_fmaxf(x, y); }
 static inline double min(double x, double y) { return __builtin_fmin(x, y); }

@@ -80,13 +80,14 @@ static inline sim_shuffled<value_type> __shfl_xor_sync(unsigned int mask, value_
     return sim_shuffle_value<sim_shuffled<value_type>>(mask, value, lane_mask, width, sim_shuffle_xor);
 }
 
-// Of all lanes of the mask, in the order of their numbers.
+// Of all lanes of the mask that still run, in the order of their numbers.
 #define SIM_REDUCE(name, type, expression)                                                \
     static inline type __reduce_##name##_sync(unsigned int mask, type value) {            \
-        int lane = __builtin_ctz(mask);                                                   \
+        unsigned int there = __ballot_sync(mask, 1);                                      \
+        int lane = __builtin_ctz(there);                                                  \
         type result = __shfl_sync(mask, value, lane);                                     \
         for (++lane; lane < 32; ++lane) {                                                 \
-            if (!(mask >> lane & 1)) continue;                                            \
+            if (!(there >> lane & 1)) continue;                                           \
             type other = __shfl_sync(mask, value, lane);                                  \
             result = expression;                                                          \
         }                                                                                 \
@@ -104,15 +105,15 @@ SIM_REDUCE(xor, unsigned int, result ^ other)
 #undef SIM_REDUCE
 template <class value_type>
 static inline unsigned int __match_any_sync(unsigned int mask, value_type value) {
-    unsigned int equal = 0;
+    unsigned int there = __ballot_sync(mask, 1), equal = 0;
     for (int lane = 0; lane < 32; ++lane) {
-        if ((mask >> lane & 1) && __shfl_sync(mask, value, lane) == value) equal |= 1u << lane;
+        if ((there >> lane & 1) && __shfl_sync(mask, value, lane) == value) equal |= 1u << lane;
     }
     return equal;
 }
 template <class value_type>
 static inline unsigned int __match_all_sync(unsigned int mask, value_type value, int *all_equal) {
-    bool same = __match_any_sync(mask, value) == mask;
+    bool same = __match_any_sync(mask, value) == __ballot_sync(mask, 1);
     *all_equal = same;
     return same ? mask : 0;
 }

@@ -25,10 +25,12 @@ struct sim_first_only {  // lets `float4 v = {0.f}` work and `float4 v = 0.f` no
     name *operator&() { return (name *)this; }                                                      \
     const name *operator&() const { return (const name *)this; }
 
-#ifdef SIM_COMPILERS_COPY  // for grader/simulator/compiler.py, which then asks whether a text is C++
-#define SIM_COPY(name)
+#ifdef SIM_AS_IN_CUDA  // for grader/simulator/compiler.py: an aggregate, which any kernel may copy
+#define SIM_OWN(name, ...)
 #else
-#define SIM_COPY(name)                                                                              \
+#define SIM_OWN(name, ...)                                                                          \
+    name() = default;                                                                               \
+    __VA_ARGS__                                                                                     \
     name(const name &other) { *(sim_whole *)this = *(const sim_whole *)&other; }                    \
     name &operator=(const name &other) {                                                            \
         *(sim_whole *)this = *(const sim_whole *)&other;                                            \
@@ -40,10 +42,9 @@ struct sim_first_only {  // lets `float4 v = {0.f}` work and `float4 v = 0.f` no
     struct __attribute__((aligned(2 * sizeof(scalar)))) name {                                      \
         scalar x, y;                                                                                \
         typedef scalar sim_whole __attribute__((vector_size(2 * sizeof(scalar)), may_alias));       \
-        name() = default;                                                                           \
-        constexpr name(sim_first_only::of<scalar> first) : x(first.value), y() {}                   \
-        constexpr name(scalar x_, scalar y_) : x(x_), y(y_) {}                                      \
-        SIM_COPY(name)                                                                              \
+        SIM_OWN(name,                                                                               \
+                constexpr name(sim_first_only::of<scalar> first) : x(first.value), y() {}           \
+                constexpr name(scalar x_, scalar y_) : x(x_), y(y_) {})                             \
     };                                                                                              \
     struct __attribute__((aligned(2 * sizeof(scalar)))) sim_plain_##name {                          \
         scalar x, y;                                                                                \
@@ -51,17 +52,17 @@ struct sim_first_only {  // lets `float4 v = {0.f}` work and `float4 v = 0.f` no
         sim_plain_##name(scalar x_, scalar y_) : x(x_), y(y_) {}                                    \
         SIM_PLAIN(name)                                                                             \
     };                                                                                              \
-    static inline name make_##name(scalar x_, scalar y_) { return name(x_, y_); }
+    static inline name make_##name(scalar x_, scalar y_) { return {x_, y_}; }
 
 #define SIM_VECTOR4(name, scalar)                                                                   \
     struct __attribute__((aligned(4 * sizeof(scalar)))) name {                                      \
         scalar x, y, z, w;                                                                          \
         typedef scalar sim_whole __attribute__((vector_size(4 * sizeof(scalar)), may_alias));       \
-        name() = default;                                                                           \
-        constexpr name(sim_first_only::of<scalar> first) : x(first.value), y(), z(), w() {}         \
-        constexpr name(scalar x_, scalar y_, scalar z_ = 0, scalar w_ = 0)                          \
-            : x(x_), y(y_), z(z_), w(w_) {}                                                         \
-        SIM_COPY(name)                                                                              \
+        SIM_OWN(name,                                                                               \
+                constexpr name(sim_first_only::of<scalar> first)                                    \
+                    : x(first.value), y(), z(), w() {}                                              \
+                constexpr name(scalar x_, scalar y_, scalar z_ = 0, scalar w_ = 0)                  \
+                    : x(x_), y(y_), z(z_), w(w_) {})                                                \
     };                                                                                              \
     struct __attribute__((aligned(4 * sizeof(scalar)))) sim_plain_##name {                          \
         scalar x, y, z, w;                                                                          \
@@ -72,7 +73,7 @@ struct sim_first_only {  // lets `float4 v = {0.f}` work and `float4 v = 0.f` no
         SIM_PLAIN(name)                                                                             \
     };                                                                                              \
     static inline name make_##name(scalar x_, scalar y_, scalar z_, scalar w_) {                    \
-        return name(x_, y_, z_, w_);                                                                \
+        return {x_, y_, z_, w_};                                                                    \
     }
 
 // One and three elements are no power of two wide: CUDA, too, moves them element by element.
@@ -122,7 +123,7 @@ SIM_VECTOR3(ulonglong3, unsigned long long)
 #undef SIM_VECTOR3
 #undef SIM_VECTOR4
 #undef SIM_PLAIN
-#undef SIM_COPY
+#undef SIM_OWN
 
 struct dim3 {
     unsigned int x, y, z;

@@ -150,6 +150,11 @@ struct TypeDescriptor {
     uint16_t kind, info;
     char name[1];
 };
+struct MismatchData {
+    SourceLocation location;
+    const TypeDescriptor *type;
+    uint8_t log_alignment, kind;  // kind: 1 for a store
+};
 struct OutOfBoundsData {
     SourceLocation location;
     const TypeDescriptor *array_type, *index_type;
@@ -224,6 +229,11 @@ void __ubsan_handle_negate_overflow(const OverflowData *data, uintptr_t value) {
 void __ubsan_handle_out_of_bounds(const OutOfBoundsData *data, uintptr_t index) {
     sim::observe_array_index(data->array_type->name, index_value(*data->index_type, index),
                              data->location.line, data->location.column, PC);
+}
+
+// An access beyond the object that its array is: -fsanitize=thread makes no call for some of them.
+void __ubsan_handle_type_mismatch_v1(const MismatchData *data, uintptr_t address) {
+    sim::access_memory(address, 1, 1, data->kind == 1, PC, sim::no_atomic);
 }
 
 // A kernel's memcpy, memmove and memset bypass the instrumentation; in its assembly they are renamed
