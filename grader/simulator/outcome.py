@@ -20,9 +20,9 @@ from grader.simulator.scene import (
 )
 from grader.verdict import Verdict
 
-# Reading a shared word that nothing wrote harms nobody when the value is then thrown away, nor does
-# storing a value again where another block had stored it.
-SUSPICIONS = ("unset_shared", "repeated_store")
+# A value from a shared word that nothing wrote, or from a lane that brings none, harms nobody when
+# it is then thrown away, nor does storing a value again where another block had stored it.
+SUSPICIONS = ("unset_shared", "unset_lane", "repeated_store")
 
 _ACCESSES = ("load", "store", "atomic")
 _COUNTS = (

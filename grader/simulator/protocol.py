@@ -97,6 +97,7 @@ class Kind(IntEnum):
     SYSTEM_CALL = 21
     FOREIGN_LOCAL = 22
     PRINT_FORMAT = 23
+    UNSET_LANE = 24
     # Not the machine's: what stands for an answer that never came (see `ending`).
     PROCESS_LOST = 100
     FORGED_ANSWER = 101
@@ -124,6 +125,7 @@ class RawFinding:
     other: Triple
     other_block: Triple
     text: str
+    met: bool = False
 
 
 @dataclass(frozen=True)
@@ -308,6 +310,7 @@ def read_finding(frame: bytes) -> RawFinding:
         asynchronous=bool(access & 4),
         same_warp=bool(access & 8),
         overwriting=bool(access & 16),
+        met=bool(access & 32),
         pc=pc,
         pc_other=pc_other,
         offset=offset,

@@ -154,9 +154,23 @@ def test_lanes_of_a_warp_race_without_syncwarp(family: str) -> None:
     )
     run = watched(family, body)
     found = the(run, name="s", index=[0])
-    assert found.facts["same_warp"] is True
+    assert (found.facts["same_warp"], found.facts["met"]) == (True, False)
     assert (found.facts["other"], found.facts["thread"]) == ([0, 0], [1, 0])
     assert parties(found) == [(line_of("store", body), "write"), (line_of("load", body), "read")]
+
+
+@both_compilers
+@pytest.mark.parametrize("meeting", ["__any_sync(~0u, 0)", "__reduce_add_sync(~0u, 1)"])
+def test_lanes_that_meet_in_a_vote_or_a_shuffle_race_all_the_same(
+    family: str, meeting: str
+) -> None:
+    body = (
+        ME + "    __shared__ float s[256];\n"
+        f"    s[me] = A[0]; (void){meeting}; float other = s[me ^ 1];\n"
+        "    if (other == 12345.0f) return;"
+    )
+    found = the(watched(family, body), name="s", index=[1])
+    assert (found.facts["same_warp"], found.facts["met"]) == (True, True)
 
 
 @both_compilers
@@ -476,6 +490,17 @@ HALF_WARPS = (
     "    __syncwarp(mask);\n"
     "    if (s[me ^ 15] == 12345.0f) return;"
 )
+GROUPS = "#include <cooperative_groups.h>\nusing namespace cooperative_groups;\n"
+GROUPS_OF_A_WARP = (
+    ME + "    __shared__ float s[256];\n"
+    "    s[me] = A[0];\n"
+    "    tiled_partition<8>(this_thread_block()).sync();\n"
+    "    float other = s[me ^ 7];\n"
+    "    coalesced_threads().sync();\n"
+    "    s[me] = other;\n"
+    "    sync(tiled_partition(this_thread_block(), 4));\n"
+    "    if (s[me ^ 3] == 12345.0f) return;"
+)
 SHUFFLES = (
     ME + "    __shared__ float s[256];\n"
     "    float sum = A[0];\n"
@@ -598,6 +623,7 @@ NEAR_MISSES = {
     "reads of A and B by everyone": ("", ""),
     "a warp that orders itself": ("", WARP_SYNCHRONOUS),
     "half warps that order themselves": ("", HALF_WARPS),
+    "groups of a warp that order themselves": (GROUPS, GROUPS_OF_A_WARP),
     "shuffles": ("", SHUFFLES),
     "atomics in shared memory": ("", SHARED_ATOMICS),
     "atomics on C after it was written": ("", ATOMICS_ON_C),

@@ -52,6 +52,17 @@ def test_a_copy_that_nobody_sees_is_told_with_its_line(body: str) -> None:
     assert build("clang++", kernel(body)).unsupported == ""
 
 
+def test_a_part_of_an_element_that_nobody_sees_is_told_with_its_line() -> None:
+    """Of an array that is looked at as a longer one; with clang++ each has its call."""
+    body = (
+        "float own[8] = {}; C[0] = __real__ (*(_Complex float (*)[1L << 45])own)"
+        "[(const _Complex float *)A - (const _Complex float *)own];"
+    )
+    unsupported = build("g++", kernel(body)).unsupported
+    assert f"an array in line {LINE} as if it were a longer one" in unsupported
+    assert build("clang++", kernel(body)).unsupported == ""
+
+
 @pytest.mark.parametrize(
     "body",
     [

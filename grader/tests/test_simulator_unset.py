@@ -1,13 +1,26 @@
-"""Variables without a first value hold NaNs, with every compiler: no zero hides them."""
+"""What nobody set holds NaNs, with every compiler, so that no zero hides it: variables without a
+first value, and what a shuffle takes from a lane that brings nothing."""
 
 from __future__ import annotations
 
 import numpy as np
 import pytest
 
+from grader.checks.trial import try_shape
+from grader.finding import Finding
 from grader.problems.matmul import Case, prepare
 from grader.simulator.assembly import patch
-from grader.tests.simulated import PRELUDE, SHAPE, both_compilers, build, launch
+from grader.tests.simulated import (
+    BODY_LINE,
+    FINISH,
+    PRELUDE,
+    SHAPE,
+    both_compilers,
+    build,
+    device,
+    launch,
+)
+from grader.verdict import Verdict
 
 # The compilers fill each in another way: registers, stores, vectors, loops, calls of memset.
 VARIABLES = {
@@ -60,3 +73,37 @@ def test_a_variable_without_a_value_times_zero_is_no_number(family: str, name: s
 )
 def test_the_bytes_of_a_fill_become_words_that_are_no_numbers(line: str, patched: str) -> None:
     assert patch(line) == patched
+
+
+LANES = {
+    "unnamed": "    const float got = __shfl_down_sync(ty < 6 ? ~0u : 0xffffu, 1.0f, 16);\n",
+    "returned": "    if (ty % 2 == 1) return;\n    const float got = __shfl_sync(~0u, 1.0f, 16);\n",
+    "missing": "    const float got = __shfl_xor_sync(~0u, 1.0f, 16);\n",
+}
+
+
+def of_lanes(why: str, use: str) -> str:
+    """A kernel in which lanes ask others that bring nothing. Its blocks have seven rows."""
+    text = PRELUDE.replace(".block_y = 16", ".block_y = 7").replace(".tile_m = 16", ".tile_m = 7")
+    return text.replace("blockIdx.y * 16", "blockIdx.y * 7") + LANES[why] + use + FINISH
+
+
+@both_compilers
+@pytest.mark.parametrize("why", LANES)
+def test_a_value_from_a_lane_that_brings_none_is_a_fault_if_c_depends_on_it(
+    family: str, why: str
+) -> None:
+    harmful = build(family, of_lanes(why, "").replace("sum = 0.0f", "sum = got - 1.0f"))
+    found, *_ = try_shape(device(family), harmful, SHAPE, seed=1, watch=True)
+    assert (found.verdict, found.kind) == (Verdict.UNINITIALISED, "unset_lane")
+    assert found.facts["why"] == why
+    assert found.locations[0].line == BODY_LINE + (why == "returned")
+    assert (found.facts["lane"], found.facts["thread"][1]) == (16, 0 if why == "returned" else 6)
+
+
+@both_compilers
+def test_a_value_from_a_lane_that_brings_none_may_be_thrown_away(family: str) -> None:
+    notes: list[Finding] = []
+    harmless = build(family, of_lanes("missing", "    if (got == M + 0.5f) return;"))
+    assert try_shape(device(family), harmless, SHAPE, 1, watch=True, note=notes.append) == ()
+    assert {note.kind for note in notes} == {"unset_lane"}

@@ -13,12 +13,12 @@ int __syncthreads_count(int predicate) { return sim::wait_at_barrier(predicate, 
 int __syncthreads_or(int predicate) { return sim::wait_at_barrier(predicate, PC) > 0; }
 int __syncthreads_and(int predicate) { return sim::wait_at_barrier(!predicate, PC) == 0; }
 
-void sim_sync_warp(unsigned int mask) { sim::wait_for_lanes(mask, PC); }
+void sim_sync_warp(unsigned int mask) { sim::wait_for_lanes(mask, sim::Meeting::barrier, PC); }
 
 unsigned int sim_ballot(unsigned int mask, int predicate) {
     sim::Thread &self = sim::threads[sim::current];
     self.predicate = predicate;
-    sim::wait_for_lanes(mask, PC);
+    sim::wait_for_lanes(mask, sim::Meeting::vote, PC);
     return self.ballot;
 }
 
@@ -42,7 +42,7 @@ unsigned long long sim_shuffle(unsigned int mask, unsigned long long value, int 
     }
     self.value = value;
     self.source = source;
-    sim::wait_for_lanes(mask, PC);
+    sim::wait_for_lanes(mask, sim::Meeting::shuffle, PC);
     return self.received;
 }
 

@@ -90,7 +90,8 @@ enum Status : uint32_t { finished, aborted, timed_out, crashed };
 
 // Bits of RawFinding::access: what this party and the other one did.
 enum Accesses : uint32_t {
-    writes = 1, other_writes = 2, asynchronous = 4, same_warp = 8, overwriting = 16
+    writes = 1, other_writes = 2, asynchronous = 4, same_warp = 8, overwriting = 16,
+    met = 32  // in a vote or a shuffle, which orders no memory
 };
 
 enum Kind : uint32_t {
@@ -117,6 +118,7 @@ enum Kind : uint32_t {
     system_call,     // that was forbidden
     foreign_local,   // local memory of another thread
     print_format,    // what a GPU's printf does not know
+    unset_lane,      // a shuffle from a lane that brings no value
 };
 
 struct RawFinding {

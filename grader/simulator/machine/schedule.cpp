@@ -1,13 +1,11 @@
 #include "schedule.hpp"
 
-#include <algorithm>
-#include <cstring>
-
 #include "../observers/observers.hpp"
 #include "async_copy.hpp"
 #include "fiber.hpp"
 #include "findings.hpp"
 #include "instrumentation.hpp"
+#include "lanes.hpp"
 #include "memory.hpp"
 
 namespace {
@@ -39,7 +37,6 @@ int thread_count, current;
 
 namespace {
 
-constexpr int warp_lanes = 32;
 void *scheduler_stack;
 bool abort_requested;
 const Request *running;
@@ -105,109 +102,6 @@ bool release_barrier() {
         threads[index].votes = votes;
     }
     return true;
-}
-
-void hand_over(int warp, uint32_t arrived) {
-    observe_warp_sync(warp, arrived);
-    count_warp_sync(warp, arrived);
-    uint32_t ballot = 0;
-    for (int lane = 0; lane < warp_lanes; ++lane) {
-        if ((arrived >> lane & 1u) && threads[warp + lane].predicate) ballot |= 1u << lane;
-    }
-    for (int lane = 0; lane < warp_lanes; ++lane) {
-        if (!(arrived >> lane & 1u)) continue;
-        Thread &thread = threads[warp + lane];
-        bool there = thread.source >= 0 && thread.source < warp_lanes &&
-                     (arrived >> thread.source & 1u);
-        thread.received = threads[warp + (there ? thread.source : lane)].value;
-        thread.ballot = ballot;
-        thread.state = State::ready;
-    }
-}
-
-bool waits_with(const Thread &thread, uint32_t mask) {
-    return thread.state == State::at_warp && thread.mask == mask;
-}
-
-// A lane goes on when every lane of its mask that still runs waits with the same mask. The lanes of
-// `thread`'s warp that do so with it; 0 while it waits.
-uint32_t release_with(int thread) {
-    if (threads[thread].state != State::at_warp) return 0;
-    int warp = thread / warp_lanes * warp_lanes;
-    uint32_t mask = threads[thread].mask, arrived = 0;
-    // The last lane first: it arrives last, so that the others are seldom looked at in vain.
-    for (int lane = std::min(warp_lanes, thread_count - warp) - 1; lane >= 0; --lane) {
-        if (!(mask >> lane & 1u)) continue;
-        const Thread &partner = threads[warp + lane];
-        if (partner.state == State::done) continue;
-        if (!waits_with(partner, mask)) return 0;
-        arrived |= 1u << lane;
-    }
-    hand_over(warp, arrived);
-    return arrived;
-}
-
-bool release_lanes() {
-    uint32_t released = 0;
-    for (int thread = 0; thread < thread_count; ++thread) released |= release_with(thread);
-    return released != 0;
-}
-
-// Lanes that ask who is active are told of all that came to the same call: as many of a warp as
-// there can be, which is what converged lanes see on a GPU.
-bool release_active() {
-    bool released = false;
-    for (int first = 0; first < thread_count; ++first) {
-        if (threads[first].state != State::asks_active) continue;
-        int warp = first / warp_lanes * warp_lanes;
-        uint32_t active = 0;
-        for (int lane = 0; lane < warp_lanes && warp + lane < thread_count; ++lane) {
-            const Thread &other = threads[warp + lane];
-            bool here = other.state == State::asks_active && other.pc == threads[first].pc;
-            if (here) active |= 1u << lane;
-        }
-        for (int lane = 0; lane < warp_lanes; ++lane) {
-            if (!(active >> lane & 1u)) continue;
-            threads[warp + lane].ballot = active;
-            threads[warp + lane].state = State::ready;
-        }
-        released = true;
-    }
-    return released;
-}
-
-// Barriers open when every thread that still runs is there: if nothing goes on, a lane waits for
-// others of its mask, which wait elsewhere, or its own mask leaves it out.
-int stuck_lane() {
-    int first = -1;
-    for (int index = 0; index < thread_count; ++index) {
-        if (threads[index].state != State::at_warp) continue;
-        if (!(threads[index].mask >> index % warp_lanes & 1u)) return index;
-        if (first < 0) first = index;
-    }
-    return first;
-}
-
-void report_deadlock() {
-    current = stuck_lane();
-    const Thread &self = threads[current];
-    int warp = current / warp_lanes * warp_lanes, other = -1, missing = 0;
-    for (int index = warp; index < std::min(warp + warp_lanes, thread_count); ++index) {
-        bool named = self.mask >> (index - warp) & 1u;
-        if (!named || threads[index].state == State::done) continue;
-        if (waits_with(threads[index], self.mask)) continue;
-        if (other < 0) other = index;
-        ++missing;
-    }
-    bool at_barrier = other >= 0 && threads[other].state == State::at_barrier;
-    RawFinding *finding = report(deadlock, self.pc, at_barrier);
-    if (!finding) return;
-    finding->offset = self.mask;
-    finding->bytes = (uint32_t)missing;
-    if (other < 0) return;
-    finding->pc_other = threads[other].pc;
-    Position at = position_of(other);
-    memcpy(finding->other, at.thread, sizeof at.thread);
 }
 
 int64_t blocks() {
@@ -297,6 +191,7 @@ Status run_grid(const Request &request) {
     begin_order_launch(watched & watch_order);
     begin_counters_launch(watched & watch_counts);
     begin_sparse_launch();
+    begin_lanes_launch(request.poison);
     for (uint32_t index = 0; index < operand_count; ++index) {
         operand_pointers[index] = (void *)operands[index].begin;
     }
@@ -319,9 +214,10 @@ int wait_at_barrier(int predicate, uintptr_t pc) {
     return self.votes;
 }
 
-void wait_for_lanes(uint32_t mask, uintptr_t pc) {
+void wait_for_lanes(uint32_t mask, Meeting meeting, uintptr_t pc) {
     Thread &self = threads[current];
     self.state = State::at_warp;
+    self.meeting = meeting;
     self.mask = mask;
     self.pc = pc;
     yield();

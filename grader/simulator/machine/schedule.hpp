@@ -13,9 +13,13 @@ struct Position {
 
 enum class State : uint8_t { ready, at_barrier, at_warp, asks_active, done };
 
+// What lanes of a warp meet for.
+enum class Meeting : uint8_t { barrier, vote, shuffle };
+
 struct Thread {
     void *stack_pointer;
     State state;
+    Meeting meeting;
     uintptr_t pc;               // where it waits
     uint32_t mask;              // lanes it waits for
     int predicate;              // its vote at a barrier or a ballot
@@ -44,7 +48,7 @@ Status run_grid(const Request &request);
 int wait_at_barrier(int predicate, uintptr_t pc);
 // Wait for the lanes of `mask`. What the thread brings and wants is set before, what it gets is
 // there afterwards.
-void wait_for_lanes(uint32_t mask, uintptr_t pc);
+void wait_for_lanes(uint32_t mask, Meeting meeting, uintptr_t pc);
 // The lanes of the warp that come to the same call, when no thread can run on without it.
 uint32_t ask_active_lanes(uintptr_t pc);
 // Let other threads run first.

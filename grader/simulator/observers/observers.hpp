@@ -42,7 +42,7 @@ void observe_async_start(const Access &access);
 void observe_async_end(const Access &access);
 void observe_switch();  // the running thread is about to be left
 void observe_block_barrier();
-void observe_warp_sync(int warp, uint32_t lanes);
+void observe_warp_sync(int warp, uint32_t lanes, bool ordered);
 // counters.cpp: what hardware counters count, for each source line.
 void reserve_occurrences();
 void begin_counters_launch(bool count);

@@ -2,13 +2,15 @@
 //
 // Two accesses of one word by two threads race when at least one writes, not both are atomic, and
 // nothing orders them: a barrier of the block between them, or, within a warp, a chain of
-// __syncwarp and other warp-level operations. The verdict does not depend on which of the two the
-// simulator happened to run first.
+// __syncwarp. Votes and shuffles order no memory, though lanes meet there. The verdict does not
+// depend on which of the two the simulator happened to run first.
+#include <algorithm>
 #include <cstring>
 
 #include "../machine/async_copy.hpp"
 #include "../machine/fiber.hpp"
 #include "../machine/findings.hpp"
+#include "../machine/lanes.hpp"
 #include "../machine/schedule.hpp"
 #include "observers.hpp"
 #include "order_words.hpp"
@@ -20,12 +22,11 @@ namespace {
 // For what every read goes through: inline, so that with `shared` known half of it falls away.
 #define SIM_HOT __attribute__((always_inline)) inline
 
-constexpr int warp_lanes = 32;
-
 bool active;
 // Numbers of block runs, and of what lies between two barriers; they never repeat in one worker.
 uint32_t block_run, launch_begin, epoch;
 uint32_t known[max_fibers][warp_lanes];  // [thread][lane]: the lane's clock that the thread knows
+uint32_t last_met[max_fibers][warp_lanes];  // its clock when both were in a vote or a shuffle
 uint32_t last_read[max_fibers];  // the epoch in which a thread last read shared memory
 
 // Storing the value that is already there harms nobody: such a write is judged after it happened.
@@ -72,7 +73,8 @@ void fill_race(RawFinding &finding, const Access &access, const Place &place, co
     if (access.write) finding.access |= writes;
     if (other_wrote) finding.access |= other_writes;
     if (other_wrote && other.overwrites) finding.access |= overwriting;
-    if (in_same_warp(other)) finding.access |= same_warp;
+    bool lately = last_met[current][other.thread % warp_lanes] >= other.clock;
+    if (in_same_warp(other)) finding.access |= lately ? same_warp | met : same_warp;
     finding.offset = place.offset;
     finding.bytes = (uint32_t)access.bytes;
     finding.pc_other = other.pc;
@@ -285,6 +287,7 @@ void begin_order_block() {
     if (!active) return;
     int lanes = (thread_count + warp_lanes - 1) / warp_lanes * warp_lanes;  // of all warps
     memset(known, 0, lanes * sizeof known[0]);
+    memset(last_met, 0, lanes * sizeof last_met[0]);
     for (int thread = 0; thread < thread_count; ++thread) known[thread][thread % warp_lanes] = 1;
 }
 
@@ -295,11 +298,8 @@ void observe_order(const Access &access, const Place &place) {
     bool shared = place.region == Region::shared;
     if (shared && !access.write) last_read[current] = epoch;
     if (access.bytes < 4) return observe_part(*table, access, place, shared);
-    if (shared) {
-        observe_words(*table, access, place, true);
-    } else {
-        observe_words(*table, access, place, false);
-    }
+    if (shared) return observe_words(*table, access, place, true);
+    observe_words(*table, access, place, false);
 }
 
 void observe_async_start(const Access &access) {
@@ -329,19 +329,19 @@ void observe_switch() { settle_doubts(); }
 
 void observe_block_barrier() { ++epoch; }
 
-void observe_warp_sync(int warp, uint32_t lanes) {
+void observe_warp_sync(int warp, uint32_t lanes, bool ordered) {
     if (!active) return;
     uint32_t joined[warp_lanes] = {};
     for (int lane = 0; lane < warp_lanes; ++lane) {
         if (!(lanes >> lane & 1u)) continue;
-        for (int other = 0; other < warp_lanes; ++other) {
-            uint32_t clock = known[warp + lane][other];
-            if (clock > joined[other]) joined[other] = clock;
+        if (!ordered) joined[lane] = known[warp + lane][lane];
+        for (int other = 0; ordered && other < warp_lanes; ++other) {
+            joined[other] = std::max(joined[other], known[warp + lane][other]);
         }
     }
     for (int lane = 0; lane < warp_lanes; ++lane) {
         if (!(lanes >> lane & 1u)) continue;
-        memcpy(known[warp + lane], joined, sizeof joined);
+        memcpy(ordered ? known[warp + lane] : last_met[warp + lane], joined, sizeof joined);
         ++known[warp + lane][lane];
     }
 }
