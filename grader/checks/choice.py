@@ -16,10 +16,11 @@ from grader.device import LaunchConfig
 from grader.exercise import Exercise
 from grader.problems.matmul import (
     PINNED,
+    SMALL_FOURS,
     Inputs,
     Shape,
     cube_shapes,
-    deep_shape,
+    deep_shapes,
     deeper_shape,
     draw_seed,
     drawn_shapes,
@@ -62,11 +63,20 @@ class Choice:
             raise PrerequisiteFailed("other_shape")
         return self._or_the_one(lambda: whole_tile_shapes(self.config))
 
+    def telling(self) -> tuple[Shape, ...]:
+        """Where a fault in whole tiles may show its cause: with more steps along K, and so small
+        that few accidents hide it, with rows that may be read four elements at once."""
+        if self.plan.shape is not None:
+            return ()
+        first, *_ = whole_tile_shapes(self.config)
+        steps = [first._replace(k=steps * self.config.tile_k) for steps in (2, 3)]
+        return (*(shape for shape in steps if self.config.tile_k > 1), *SMALL_FOURS[3:4])
+
     def any_shape(self) -> tuple[list[Shape], Drawing | None]:
-        """The pinned ones, those that kernels treat apart, a deep one, and as many drawn ones as
+        """The pinned ones, those that kernels treat apart, deep ones, and as many drawn ones as
         the plan says."""
         shapes = self._or_the_one(
-            lambda: [*PINNED, *further_shapes(self.config), deep_shape(self.config)]
+            lambda: [*PINNED, *further_shapes(self.config), *deep_shapes(self.config)]
         )
         return shapes, self._drawing(self.plan.examples)
 
@@ -94,8 +104,8 @@ class Choice:
     def _special(self) -> dict[Shape, tuple[Inputs, ...]]:
         with_zeros: tuple[Inputs, ...] = ("exact", "zeros")
         special = dict.fromkeys(zeros_shapes(self.config), with_zeros)
-        # At the deep one, one launch is long enough, and this one has the largest sums.
-        special[deep_shape(self.config)] = ("positive",)
+        # At the deep ones, one launch is long enough, and this one has the largest sums.
+        special |= dict.fromkeys(deep_shapes(self.config), ("positive",))
         return special
 
     def _or_the_one(self, all_of_them: Callable[[], list[Shape]]) -> list[Shape]:

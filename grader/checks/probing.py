@@ -27,7 +27,8 @@ _MOST_OWNERS = 4
 # A block that computes nothing but its own tile is done by then; one that does the work of others
 # at such a shape is not, and may be ended.
 _USUAL_S = 2.0
-_USUAL_ROWS, _USUAL_COLS = 4, 2  # in two columns, a Z order leaves the usual one in the third row
+# In two columns, a Z order leaves the usual one in the third row; in one row, at the third block.
+_USUAL_ROWS, _USUAL_BLOCKS = 4, 8
 _SOME_BLOCKS = 29  # a prime: blocks that only every 2nd, 4th or 8th of is busy are met
 # Rows and columns of a block whose values are compared: more than a tile has of either.
 _MOST_COMPARED = 512
@@ -159,7 +160,7 @@ class Blocks:
         right = sparse_product(self.build.exercise, self.shape, some_rows, some_cols)
         places = np.searchsorted(some_rows, rows), np.searchsorted(some_cols, cols)
         expected = right[tuple(np.where(compared, each, 0) for each in places)]
-        wrong = np.flatnonzero(compared & (probe.values != expected))
+        wrong = np.flatnonzero(compared & ~np.isnan(expected) & (probe.values != expected))
         if len(wrong) == 0:
             return ()
         first = wrong[0]
@@ -211,7 +212,8 @@ class Blocks:
         """Whether the first blocks of the first rows keep to their own tiles: the first of all does
         so in a Z order or along diagonals, too."""
         across, down = self.launch.grid
-        rows, cols = range(min(down, _USUAL_ROWS)), range(min(across, _USUAL_COLS))
+        rows = range(min(down, _USUAL_ROWS))
+        cols = range(min(across, _USUAL_BLOCKS // len(rows)))
         return all(self._is_usual(row * across + col) for row in rows for col in cols)
 
     def _nobody_stores(self) -> bool:

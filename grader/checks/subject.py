@@ -137,7 +137,9 @@ class Subject:
 
     def is_right_for_whole_tiles(self) -> None:
         """Give the right answer for shapes made of whole tiles."""
-        FaultSearch(self._findings_at, ANY_FAULT).run(self._choice().whole_tiles(), None)
+        choice = self._choice()
+        search = FaultSearch(self._findings_at, ANY_FAULT)
+        search.run(choice.whole_tiles(), None, choice.telling)
 
     def is_right_for_any_shape(self) -> None:
         """Give the right answer for the shapes of Choice.any_shape; compute the last tile of large

@@ -47,8 +47,10 @@ def try_shape(
     """
     seed = derived_seed(seed, "inputs", build.exercise.name, shape)
     orders = (0, seed % 0xFFFF_FFFE + 1, (seed >> 32) % 0xFFFF_FFFE + 1)
+    # Where there is one pass alone, a race that the usual order hides must not do so there.
+    first = orders[0] if shape.k <= REAL_PASS_MAX_K else orders[1]
     for inputs in integers:
-        exact = Case(shape, inputs, seed, orders[0])
+        exact = Case(shape, inputs, seed, first)
         findings = _with_integers(device, build, exact, watch and inputs == "exact", note)
         if findings and inputs != "exact":
             usual = _with_integers(device, build, replace(exact, inputs="exact"), watch, note)
@@ -96,7 +98,7 @@ def _faults(
     """
     shape = Shape(*launch.scalars)
     suspected = [replace(s, shape=shape) for s in run.suspicions]
-    unset = [s for s in suspected if s.kind == "unset_shared"]
+    unset = [s for s in suspected if s.verdict is Verdict.UNINITIALISED]
     whole = shape.m % build.launch_config.tile_m == 0 and shape.n % build.launch_config.tile_n == 0
     found = [s for s in suspected if s.kind == "repeated_store" and whole]
     if unset and _depends_on_unset(device, build, launch, run):
@@ -127,7 +129,8 @@ def count_shape(device: Device, build: Build, shape: Shape, seed: int) -> Counte
 
 
 def _depends_on_unset(device: Device, build: Build, launch: Launch, run: Run) -> bool:
-    """Whether C changes with what shared memory holds when a block starts."""
+    """Whether C changes with what shared memory holds when a block starts, or with what comes from
+    a lane that brings nothing."""
     finite = replace(launch, poison=shared_poison(FINITE_FILL), watch=False)
     again = device.launch(build, finite)
     return bool(run.images and again.images and (run.images[-1] != again.images[-1]).any())

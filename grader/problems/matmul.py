@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from grader.problems.matmul_extremes import (
     beyond_shapes,
-    deep_shape,
+    deep_shapes,
     deeper_shape,
     large_shapes,
     smaller_like,
@@ -67,7 +67,7 @@ __all__ = [
     "Shape",
     "beyond_shapes",
     "cube_shapes",
-    "deep_shape",
+    "deep_shapes",
     "deeper_shape",
     "draw_seed",
     "drawn_shapes",

@@ -78,6 +78,7 @@ SMALL_FOURS = (Shape(1, 4, 4), Shape(2, 4, 4), Shape(4, 4, 4), Shape(4, 8, 12), 
 
 # Most courses begin with kernels for square matrices, and drawn shapes have no equal sizes.
 _TWO_EQUAL = (Shape(35, 35, 19), Shape(35, 19, 35), Shape(19, 35, 35))
+_SQUARE = (Shape(69, 69, 69), Shape(70, 70, 70))  # rows for no vector load, and for two words
 # Each of M, N and K is 1, 2, 3 and 4 twice, each time beside other sizes: a switch over a size has
 # one way for each of these.
 _TINY = (
@@ -156,8 +157,11 @@ def ragged_shapes(config: LaunchConfig) -> list[Shape]:
 
 
 def further_shapes(config: LaunchConfig) -> list[Shape]:
-    """What kernels treat apart: whole tiles but for one dimension, equal sizes, tiny sizes."""
-    return [*ragged_shapes(config), *_TWO_EQUAL, *_TINY]
+    """What kernels treat apart: whole tiles but for one dimension, equal sizes, sums shorter than
+    a step, steps of which four make no whole number, tiny sizes."""
+    m, n, k = _first_whole(config)
+    parts = (Shape(m, n, 4), Shape(m, n, 6 * _unit(config.tile_k)), Shape(35, 35, k))
+    return [*ragged_shapes(config), *_TWO_EQUAL, *_SQUARE, *parts, *_TINY]
 
 
 def zeros_shapes(config: LaunchConfig) -> tuple[Shape, ...]:

@@ -10,6 +10,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from grader.caller import make_variable
@@ -32,7 +33,7 @@ from grader.finding import Finding, GraderFault
 from grader.problems.matmul import (
     PINNED,
     Shape,
-    deep_shape,
+    deep_shapes,
     deeper_shape,
     large_shapes,
     smaller_like,
@@ -114,7 +115,8 @@ def test_as_many_shapes_are_drawn_as_the_plan_says_and_none_is_launched_anew() -
     launches = Counter(device.launches) - Counter(device.counted)
     drawn = set(launches) - set(PINNED)
     assert len(drawn) >= 40
-    assert launches.pop(deep_shape(CONFIG)) == 1  # rounding errors are not judged so deep
+    # Rounding errors are not judged so deep.
+    assert {launches.pop(shape) for shape in deep_shapes(CONFIG)} == {1}
     assert {launches.pop(shape) for shape in zeros_shapes(CONFIG)} == {4}
     assert set(launches.values()) == {3}  # exact, real, and real again
     plan = a_plan(examples=40)
@@ -174,7 +176,7 @@ def test_what_only_special_numbers_show_is_told_so_and_shown_again_by_shape_and_
 
 
 def test_what_other_numbers_show_as_well_is_not_put_down_to_special_ones() -> None:
-    deep = deep_shape(CONFIG)
+    deep = deep_shapes(CONFIG)[0]
     found = check(a_plan(), FakeDevice(wrong_at(lambda shape: shape == deep)))
     kinds = [f.kind for o in found.outcomes for f in o.findings]
     assert kinds
@@ -474,6 +476,29 @@ def test_make_takes_the_folder_of_a_command_as_it_is_called(tmp_path: Path, name
     command = f"make -s -C {tmp_path} t {make_variable('SUBMISSION', name)}"
     done = subprocess.run(command, shell=True, capture_output=True, text=True, check=True)
     assert done.stdout == f"{name}\n"
+
+
+@pytest.mark.parametrize(("column", "told"), [(1.0, Shape(4, 8, 12)), (0.0, Shape(32, 32, 32))])
+def test_an_unexplained_fault_in_whole_tiles_is_told_where_its_cause_shows(
+    column: float, told: Shape
+) -> None:
+    """In the small shape, all columns are alike, or zero, which has other causes there."""
+
+    def behave(build: Build, launch: Launch, number: int) -> Run:
+        run, shape = right(build, launch, number), shape_of(launch)
+        c = launch.operands[2].values(run.images[2])
+        if not ragged(shape):
+            c += np.arange(c.size).reshape(c.shape) % 7 + 1
+        if shape == Shape(4, 8, 12):
+            c[:] = column * c[:, :1]
+        return run
+
+    (found,) = [o for o in check(a_plan(), FakeDevice(behave)).outcomes if o.findings]
+    assert (found.check, found.findings[0].shape) == ("whole_tiles", told)
+    assert found.findings[0].kind == ("all_alike" if column else "wrong_everywhere")
+    asked = a_plan(shape=Shape(32, 32, 32))
+    (found, *_) = [o for o in check(asked, FakeDevice(behave)).outcomes if o.findings]
+    assert found.findings[0].kind == "wrong_everywhere"
 
 
 def test_a_wrong_answer_is_looked_at_again_with_every_access_followed() -> None:

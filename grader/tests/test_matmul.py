@@ -20,7 +20,7 @@ from grader.problems.matmul import (
     Layout,
     Shape,
     cube_shapes,
-    deep_shape,
+    deep_shapes,
     deeper_shape,
     draw_seed,
     drawn_shapes,
@@ -127,13 +127,18 @@ def test_whole_tile_shapes_are_multiples_and_differ(config: LaunchConfig) -> Non
 
 
 @pytest.mark.parametrize("config", [*CONFIGS, LaunchConfig(1, 1, 1024, 1024, 4096)])
-def test_the_deep_shape_has_a_long_sum_that_is_exact_and_affordable(config: LaunchConfig) -> None:
-    m, n, k = deep_shape(config)
-    assert (m, n) == (2, 3)
-    assert 512 < k <= LARGEST_EXACT_K
-    work = k * config.tile_m * config.tile_n
-    assert k > 5000 or work > 100_000_000
-    assert k > 256 * config.tile_k or work > 100_000_000
+def test_deep_shapes_are_a_ragged_and_a_whole_tile_of_long_exact_sums(
+    config: LaunchConfig,
+) -> None:
+    ragged, whole = deep_shapes(config)
+    assert whole.filled(config.tiles) == whole
+    assert all(size % 4 == 0 for size in whole) or min(config.tiles) < 2
+    assert ragged.n * 2 > config.tile_n
+    assert all(size % 4 for size in (ragged.n, ragged.k))
+    for k in (ragged.k, whole.k):
+        assert 512 < k <= LARGEST_EXACT_K
+        affordable = k * config.tile_m * config.tile_n < 100_000_000
+        assert k > max(4096, 256 * config.tile_k) or not affordable
 
 
 def test_the_deeper_shape_is_beyond_16_bits_where_that_is_affordable() -> None:
@@ -193,15 +198,42 @@ def test_each_pair_of_sizes_is_equal_once_and_each_tiny_size_tried_twice(
 
 
 @pytest.mark.parametrize("config", CONFIGS)
-def test_usual_shapes_are_large_whole_and_square_then_ragged(config: LaunchConfig) -> None:
-    whole, *more = usual_shapes(config)
-    assert whole.filled(config.tiles) == whole
+def test_usual_shapes_are_whole_then_ragged_then_both_in_turn_then_narrow_then_vectors(
+    config: LaunchConfig,
+) -> None:
+    whole, odd, ragged, ragged_sum, ragged_tiles, low, *vectors = usual_shapes(config)
     assert whole.m == whole.n >= 2048
     assert whole.k >= 1024 or config.tile_m * config.tile_n == 128 * 128
     assert whole.k % 32 == 0
-    assert min(min(shape) for shape in more) > 1024
-    for sizes in zip(*more, strict=True):
-        assert all(size % tile for size in sizes for tile in (2, 3, 5, 16))
+    for shape in (whole, odd):
+        assert shape.filled(config.tiles) == shape
+    assert odd.m != odd.n
+    assert odd.k // max(config.tile_k, 4) % 2
+    assert odd.n % 4 == odd.k % 4 == 0
+    assert min(min(odd), min(ragged)) > 1024
+    assert ragged_sum._replace(k=odd.k).filled(config.tiles) == ragged_sum._replace(k=odd.k)
+    assert ragged_sum.k % 2
+    assert ragged_tiles.m % 2
+    assert (ragged_tiles.n, low.m) == (20, 19)
+    assert ragged_tiles.k // max(config.tile_k, 4) % 2
+    assert min(ragged_sum.k, ragged_tiles.k, low.k) > 512 >= config.tile_k
+    if config.tile_m * config.tile_n <= 64 * 64:
+        assert vectors == [(1, ragged.n, ragged.k), (ragged.m, 1, ragged.k)]
+    for size in ragged:
+        assert all(size % tile for tile in (2, 3, 5, 16))
+
+
+@pytest.mark.parametrize("config", CONFIGS)
+def test_large_shapes_are_ragged_then_whole_and_no_index_past_their_edge_overflows(
+    config: LaunchConfig,
+) -> None:
+    ragged, whole = large_shapes(config)[:3], large_shapes(config)[3:]
+    assert not any(shape.filled(config.tiles) == shape for shape in ragged)
+    assert all(shape.filled(config.tiles) == shape for shape in whole)
+    for shape in (*ragged, *whole):
+        m, n, k = shape.filled(config.tiles)
+        assert max(m * k, m * n, (shape.k + config.tile_k) * n) < 2**31
+        assert max(shape.m * shape.k, shape.k * shape.n, shape.m * shape.n) > 1.8e9
 
 
 @pytest.mark.parametrize("config", CONFIGS)
@@ -209,11 +241,13 @@ def test_smaller_shapes_keep_what_may_be_special_about_a_large_one(config: Launc
     for shape in (*usual_shapes(config), *large_shapes(config)):
         smaller = smaller_like(shape, config)
         assert smaller
-        assert max(s.multiply_adds for s in smaller) <= LARGEST_CASE
+        assert max(s.multiply_adds for s in smaller) <= 3 * LARGEST_CASE
         if shape.filled(config.tiles) == shape:
             assert all(s.filled(config.tiles) == s for s in smaller)
         for size, sizes in zip(shape, zip(*smaller, strict=True), strict=True):
             assert size > 300 or set(sizes) == {size}
+        if shape in usual_shapes(config)[1:]:
+            assert shape.k in {s.k for s in smaller}
 
 
 def test_zeros_fill_rows_and_tiles_and_come_first_and_positive_inputs_have_none() -> None:

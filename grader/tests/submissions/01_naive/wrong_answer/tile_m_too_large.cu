@@ -1,5 +1,5 @@
 // Claims tiles of 32 rows but computes 16: half of the block rows are never launched.
-// EXPECT verdict=wrong_answer kind=unwritten_somewhere line=- devices=simulator,gpu
+// EXPECT verdict=wrong_answer kind=unwritten_parts line=- devices=simulator,gpu
 #include "launch.cuh"
 
 __global__ void matmul_naive(const float *A, const float *B, float *C, int M, int N, int K) {

@@ -1,5 +1,5 @@
 // TILE is 8 + 8 without parentheses, so step * TILE is step * 8 + 8.
-// EXPECT verdict=wrong_answer kind=wrong_everywhere line=- devices=simulator,gpu
+// EXPECT verdict=wrong_answer kind=k_starts_late line=- devices=simulator,gpu
 #include "launch.cuh"
 
 #define HALF 8
