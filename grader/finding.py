@@ -14,6 +14,9 @@ from grader.verdict import PRECEDENCE, Verdict
 NOT_YOURS = "This is not about your kernel."
 
 
+_ACCIDENT = "repeated_store"
+
+
 @dataclass(frozen=True)
 class Location:
     """A place in the student's file and the part it plays ("read", "write", "error", ...)."""
@@ -39,9 +42,20 @@ class Finding:
     device: str = ""
 
 
+# Kinds of a wrong C that say where it is wrong, not why.
+_UNEXPLAINED = tuple(
+    f"wrong_{region}" for region in ("everywhere", "last", "blocks", "places", "parts", "somewhere")
+)
+
+
+def is_unexplained(finding: Finding) -> bool:
+    return finding.kind.startswith(_UNEXPLAINED)
+
+
 def ordered(findings: Iterable[Finding]) -> tuple[Finding, ...]:
-    """The cause first: by precedence, otherwise in the order they were found."""
-    return tuple(sorted(findings, key=lambda finding: PRECEDENCE[finding.verdict]))
+    """The cause first: by precedence, otherwise in the order they were found. Where different
+    values were stored, an equal one is an accident."""
+    return tuple(sorted(findings, key=lambda f: (PRECEDENCE[f.verdict], f.kind == _ACCIDENT)))
 
 
 class KernelFault(Exception):

@@ -16,10 +16,6 @@ from grader.finding import Finding
 
 __all__ = ["EPS32", "TOLERANCE", "Evidence", "explain", "number"]
 
-# Above this many multiply-adds the predictions of some thirty whole matrices would take minutes:
-# then only what needs none of them is said.
-_LARGEST_PREDICTED = 1 << 27
-
 
 def explain(evidence: Evidence) -> tuple[Finding, ...]:
     """Why C is wrong: one finding that explains all of it, or one each for what was never
@@ -74,8 +70,15 @@ def _unwritten(evidence: Evidence) -> Iterator[Finding]:
         if not region.name.startswith("last_"):  # one more row of tiles than columns: both fit
             yield from patterns.axes_swapped(evidence)
         swapped = {"swapped_tile": True} if patterns.fits_swapped_tile(evidence) else {}
-        facts = {**region.facts, **swapped}
+        facts = {**region.facts, **swapped, **_tile_of_threads(evidence, region)}
         yield evidence.finding(f"unwritten_{region.name}", evidence.unwritten, **facts)
+
+
+def _tile_of_threads(evidence: Evidence, region: regions.Region) -> dict[str, bool]:
+    """What rules out that parts of a tile are missing because its sizes are not the block's."""
+    config = evidence.config
+    same = (config.tile_m, config.tile_n) == (config.block_y, config.block_x)
+    return {"tile_is_block": True} if same and region.name == "places" else {}
 
 
 def _values(evidence: Evidence) -> Iterator[Finding]:
@@ -93,4 +96,5 @@ def _values(evidence: Evidence) -> Iterator[Finding]:
 
 
 def _predictable(evidence: Evidence) -> bool:
-    return evidence.shape.multiply_adds <= _LARGEST_PREDICTED
+    """Where it is not, only what needs no prediction of a whole matrix is said."""
+    return evidence.predictable(evidence.shape.k)

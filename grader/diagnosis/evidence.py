@@ -28,6 +28,10 @@ from grader.verdict import Verdict
 Mask = npt.NDArray[np.bool_]
 
 EPS32 = float(np.finfo(np.float32).eps)
+# Above this many multiply-adds the predictions of some thirty whole matrices would take minutes,
+# and above this many elements of one of them, whole tiles of it, the memory of a small machine.
+_LARGEST_PREDICTED = 1 << 27
+_LARGEST_MATRIX = 1 << 25
 # In units of eps32 * (|A| @ |B|), correct float32 code stays below 2, whatever its order; the worst
 # element of TF32 is above 160 and that of BF16 above 1400, for K up to 4096 (less for larger K).
 TOLERANCE = 16.0
@@ -119,6 +123,13 @@ class Evidence:
     def quieted(self, word: int) -> Mask:
         """Elements that came out of arithmetic with this NaN. A GPU forgets which NaN it was."""
         return np.asarray(self.words == word | QUIET_BIT)
+
+    def predictable(self, k: int) -> bool:
+        """Whether whole matrices can be computed for a sum of `k` terms."""
+        shape = self.shape._replace(k=k)
+        rows, cols, depth = shape.filled(self.config.tiles)
+        largest = max(rows * depth, depth * cols, rows * cols)
+        return shape.multiply_adds <= _LARGEST_PREDICTED and largest <= _LARGEST_MATRIX
 
     @property
     def b_stored(self) -> Matrix:

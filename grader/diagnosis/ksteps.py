@@ -71,6 +71,7 @@ def findings(evidence: Evidence) -> Iterator[Finding]:
         yield from _one_step(evidence, Sum(evidence, width))
     yield from _replaced_step(evidence, Sum(evidence, evidence.config.tile_k))
     yield from _repeated_first_step(evidence)
+    yield from _repeated_places(evidence)
     yield from _steps_by_one(evidence)
     yield from _row_as_an_offset(evidence)
     yield from _every_other(evidence)
@@ -93,6 +94,8 @@ def beyond_the_end(evidence: Evidence) -> Iterator[Finding]:
 
 def _ran_to(evidence: Evidence, end: int, unguarded: str) -> bool:
     """Whether C is that of a sum to `end`. A C of NaNs alone would fit other causes, too."""
+    if not evidence.predictable(end):
+        return False
     prediction = _runs_to(evidence, end, unguarded)
     certain = not np.isnan(prediction).all()
     return certain and evidence.agrees(prediction, ~evidence.unwritten)
@@ -176,8 +179,10 @@ def _part_of_each_tile(evidence: Evidence) -> Iterator[Finding]:
 
 
 def _one_step(evidence: Evidence, samples: Sum) -> Iterator[Finding]:
-    """One step of several left out, or added twice."""
-    if samples.steps.shape[1] < 2:
+    """One step of several left out, or added twice. A single element soon lacks what happens to be
+    one of its terms."""
+    whole = samples.width == min(evidence.config.tile_k, evidence.shape.k)
+    if samples.steps.shape[1] < 2 or not (whole or len(samples.steps) > 1):
         return
     for sign, kind in ((1, "k_step_missing"), (-1, "k_step_twice")):
         for step in samples.where(samples.steps, sign * samples.missing)[:_SAMPLE]:
@@ -214,6 +219,22 @@ def _repeated_first_step(evidence: Evidence) -> Iterator[Finding]:
         if evidence.agrees(prediction):
             yield evidence.finding("first_step_again", operand=operand)
             return
+
+
+def _repeated_places(evidence: Evidence) -> Iterator[Finding]:
+    """Each step uses its first k in place of the others, or its first few again and again: what
+    tells the words of a tile apart, a thread's index or a loop's, is missing from a load."""
+    tile, k, config = evidence.config.tile_k, evidence.shape.k, evidence.config
+    place = np.arange(k) % tile
+    for width in dict.fromkeys((1, config.block_y, config.block_x)):
+        if not width < min(tile, k):
+            continue
+        used = np.arange(k) - place + place % width
+        a, b = evidence.a[:, used], evidence.b[used]
+        for operand, c in (("A", a @ evidence.b), ("B", evidence.a @ b), ("A and B", a @ b)):
+            if evidence.agrees(c):
+                yield evidence.finding("places_again", operand=operand, used=width, tile_k=tile)
+                return
 
 
 def _steps_by_one(evidence: Evidence) -> Iterator[Finding]:
@@ -273,11 +294,9 @@ def _step(evidence: Evidence, step: int, width: int) -> Matrix:
 
 
 def _span(evidence: Evidence, step: int, width: int) -> dict[str, Any]:
-    k = evidence.shape.k
-    first = step * width
-    return {
-        "step": step,
-        "steps": -(-k // width),
-        "first_k": first,
-        "last_k": min(first + width, k) - 1,
-    }
+    """The terms of a step, and which one it is, unless these are single terms within tiles."""
+    k, first = evidence.shape.k, step * width
+    span = {"first_k": first, "last_k": min(first + width, k) - 1, "k": k}
+    if width < min(evidence.config.tile_k, k):
+        return span
+    return {**span, "step": step, "steps": -(-k // width)}

@@ -19,6 +19,9 @@ _UNSET_WORDS = (0xFFFEFFFF, 0xFFFFFFFF)
 # Of a region of wrong values, this much at least is wrong: some sums come out right by accident.
 _WRONG_SHARE = 0.75
 
+# A factor that is neither whole nor one over a whole number: a single element always has one.
+_LEAST_SCALED = 2
+
 # In fewer elements, one number is soon another one, too.
 _LEAST_ALIKE = 8
 
@@ -205,9 +208,11 @@ def _scaled(evidence: Evidence) -> Iterator[Finding]:
     usable = np.where(evidence.finite, np.abs(evidence.expected), 0.0)
     at = np.unravel_index(int(usable.argmax()), usable.shape)
     got, expected = float(evidence.got[at]), float(evidence.expected[at])
-    if expected and got and evidence.agrees(evidence.expected * (got / expected)):
+    telling = (evidence.wrong & evidence.finite).sum() >= _LEAST_SCALED
+    scaled = expected and got and (telling or got % expected == 0 or expected % got == 0)
+    if scaled and evidence.agrees(evidence.expected * (got / expected)):
         yield evidence.finding("constant_factor", factor=float(f"{got / expected:.6g}"))
-    elif evidence.agrees(evidence.expected + (got - expected)):
+    elif usable.size > 1 and evidence.agrees(evidence.expected + (got - expected)):
         yield evidence.finding("constant_offset", offset=float(f"{got - expected:.6g}"))
 
 

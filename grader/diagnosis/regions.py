@@ -1,4 +1,4 @@
-"""Where the bad elements of C lie: last partial tiles, whole blocks, or places within a tile."""
+"""Where the bad elements of C lie: last partial tiles, whole blocks, places or parts of a tile."""
 
 from __future__ import annotations
 
@@ -38,6 +38,7 @@ def _candidates(mask: Mask, config: LaunchConfig, shape: Shape, share: float) ->
     yield from _tails(mask, config, shape, share)
     yield from _blocks(mask, config, share)
     yield from _places(mask, config, share)
+    yield from _parts(mask, config, share)
 
 
 def _tails(mask: Mask, config: LaunchConfig, shape: Shape, share: float) -> Iterator[Region]:
@@ -86,6 +87,23 @@ def _places(mask: Mask, config: LaunchConfig, share: float) -> Iterator[Region]:
     if bad.sum() > places and _all_or_nothing(bad, np.bincount(place), share):
         facts = {"places": places, "of_places": tile_m * tile_n}
         yield Region("places", facts)
+
+
+def _parts(mask: Mask, config: LaunchConfig, share: float) -> Iterator[Region]:
+    """Some of the parts, as large as the block, that a tile has: of each thread the same outputs
+    where these lie a block apart."""
+    high, wide = config.block_y, config.block_x
+    down, right = config.tile_m // high, config.tile_n // wide
+    whole = (down * high, right * wide) == (config.tile_m, config.tile_n)
+    if not whole or mask.shape < (config.tile_m, config.tile_n) or down * right == 1:
+        return
+    rows = np.arange(mask.shape[0])[:, None] % config.tile_m // high
+    cols = np.arange(mask.shape[1])[None, :] % config.tile_n // wide
+    part = (rows * right + cols).ravel()
+    bad = np.bincount(part, weights=mask.ravel()).astype(np.int64)
+    parts = int(np.count_nonzero(bad))
+    if parts < bad.size and _all_or_nothing(bad, np.bincount(part), share):
+        yield Region("parts", {"parts": parts, "of_parts": bad.size, "part": [high, wide]})
 
 
 def _all_or_nothing(bad: Counts, size: Counts, share: float) -> bool:

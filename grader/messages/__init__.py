@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from types import MappingProxyType
 
 from grader.exercise import Exercise
-from grader.finding import Finding
+from grader.finding import Finding, is_unexplained
 from grader.messages import (
     building,
     efficiency,
@@ -30,8 +30,6 @@ from grader.verdict import Verdict
 
 __all__ = ["TEXTS", "Message", "describe", "say"]
 
-# Kinds of a wrong C that say where it is wrong, not why.
-_UNEXPLAINED = ("wrong_everywhere", "wrong_last", "wrong_blocks", "wrong_places", "wrong_somewhere")
 # What `make run` prints in a terminal; larger matrices say less than one element does.
 _LARGEST_PRINTED = 16
 # For larger ones: the search found no smaller one for which the kernel is wrong.
@@ -67,6 +65,22 @@ _OTHER_WAY = (
     "Which conditions compare M, N or K with a number or with each other, and what is different "
     "where they hold?"
 )
+_TYPES = (
+    "Go from A and B to C: the tiles, what is read from them, the sum, and what is stored. Each of "
+    "these has a type."
+)
+_INNER_LOOP = (
+    "Look at the inner loop: where does it begin and end, and what happens to the sum in each of "
+    "its turns?"
+)
+_DEPTHS = (
+    "By how much does the loop over K grow, and is that as many k as a step loads, and as many as "
+    "it multiplies?"
+)
+_AFTER_THE_SUM = (
+    "Follow one product: how often is it added to the sum, by how many threads and in how many "
+    "turns of a loop, and what happens to the sum until it is stored?"
+)
 # For faults that mean the same in every exercise; an exercise.toml may still say it otherwise.
 _HINTS = {
     "compile_error": "The compiler names the line where it noticed the mistake, which is often on "
@@ -82,10 +96,23 @@ _HINTS = {
     "host_variable": _KNOWN_TO_THE_GPU,
     "telling_condition": "A condition may ask for __CUDA_ARCH__, __CUDACC__, __NVCC__, the version "
     "of CUDA or of C++, and for whatever the file itself defines.",
+    "constant_factor": _AFTER_THE_SUM,
+    "whole_numbers": _TYPES,
+    "reduced_factors": _TYPES,
+    "reduced_result": _TYPES,
+    "blurred": _TYPES,
+    "k_step_missing": _DEPTHS,
+    "k_step_twice": _DEPTHS,
+    "places_again": "Write down, for three neighbouring threads in the first step, which k each of "
+    "them loads, and the place in the tile where it goes.",
+    "only_last_term": _INNER_LOOP,
+    "tile_stops_early": _INNER_LOOP,
+    "tile_starts_late": _INNER_LOOP,
     "lane_not_in_mask": _OF_A_WARP,
     "lanes_missed": _OF_A_WARP,
-    "one_word_for_all": "What is declared __shared__ exists once in a block, also a single number; "
-    "a variable without that word exists once in each thread.",
+    "one_word_for_all": "What is declared __shared__ exists once in a block, also a single number, "
+    "and what is static or __device__ once on the GPU; other variables of a kernel exist once in "
+    "each thread.",
     "one_step_more": "A step that loads the tile of the next one has nothing to load when it is "
     "the last: a clamped index loads all the same.",
     "output_traffic": "C lies in global memory, so what is added to it in a loop is loaded and "
@@ -98,14 +125,15 @@ _HINTS = {
     "of this one, and does it stop before that length?",
     "repeated_store": "Write down the first row and column of both blocks: they follow from "
     "blockIdx and from the rows and columns that a block computes, which are tile_m and tile_n.",
+    "unset_lane": "A lane brings its value to a shuffle only if the mask names it and it comes to "
+    "that call: which of them returned, or skipped the call?",
     "shared_access": "An index of a tile starts at 0 again in every block and every step: which "
-    "loop or thread counts this one, and does it stop before the length of the array?",
+    "loop, thread or division gives this one, and does it stay below the length of the array?",
     "shared_first_value": "A block finds in shared memory whatever the one before it left there.",
     "tile_missed": "Which type has each number that goes into row and col, and how many rows and "
     "columns can a matrix of 2^31 elements have?",
     "two_writers": "Each element of C is one thread's to store, and so is each word of a tile in "
-    "one step: work out the index for both threads that are named. Where several arrays share one "
-    "piece of memory, where does each of them begin, and how many words has it?",
+    "one step: work out the index for both threads that are named.",
     "unroll_macro": "A constexpr int is known in such a line, a #define is not.",
     "global_access_when_large": _NARROW,
     "wild_access_when_large": _NARROW,
@@ -122,6 +150,15 @@ _DYNAMIC = (
     ".dynamic_shared counts bytes, of which a float has 4, for all that a block keeps in that "
     "memory. If that is enough, which loop or thread counts the index, and where does it stop?"
 )
+_OF_SEVERAL_ARRAYS = (
+    "Each word of a tile is one thread's to store in one step: work out the index for both threads "
+    "that are named. Where several arrays share one piece of memory, where does each of them "
+    "begin, and how many words has it?"
+)
+_FLAT = (
+    "Where a row begins in an array of one dimension, its number is multiplied by the length of a "
+    "row: by which length does this index multiply, and is it that of the same array's rows?"
+)
 _BEFORE_THE_START = (
     "An index is below 0 where something is subtracted from it, where it did not fit its type, or "
     "where it holds a variable that was never set: which of these are there in that line?"
@@ -137,6 +174,11 @@ _COMPILERS_WORDS = (
         re.compile("have a constant value|constant.expression|n.t constant|variable.length"),
         "What stands there must be known when the file is compiled, as the size of every array: by "
         "a constexpr int or a #define, not by a variable of the kernel, nor by blockDim.",
+    ),
+    (
+        re.compile(r"arithmetic or unscoped|invalid operands.*\[|assignment.*\[|not assignable"),
+        "One side of that operator is not a number but an array, or a row of one: has each of its "
+        "dimensions an index, in brackets of its own? Of `k, tx` in one pair only tx counts.",
     ),
 )
 
@@ -183,7 +225,7 @@ def _hint(finding: Finding, exercise: Exercise) -> str:
     keys = [finding.kind]
     # A diagnosis that knows what went wrong asks its own question; a general hint would mislead.
     explained = finding.verdict in _OF_MANY_KINDS or "k" in finding.facts
-    if not explained or finding.kind.startswith(_UNEXPLAINED):
+    if not explained or is_unexplained(finding):
         keys.append(finding.verdict.value)
     for key in keys:
         if key in exercise.hints:
@@ -207,6 +249,12 @@ def _of_the_facts(finding: Finding) -> str:
         return _DYNAMIC
     if finding.kind == "global_access" and facts["index"] < 0:
         return _BEFORE_THE_START
+    if finding.kind == "two_writers" and facts["space"] == "shared":
+        return "" if len(facts.get("dims", [])) > 1 else _OF_SEVERAL_ARRAYS
+    if facts.get("product"):
+        return _FLAT
+    if "tile_is_block" in facts:
+        return _NOT_WRITTEN
     if finding.kind == "compile_error":
         return next(
             (hint for words, hint in _COMPILERS_WORDS if words.search(facts["message"])), ""
@@ -230,7 +278,7 @@ def _kept_variable(finding: Finding) -> str:
     """What the text says of a variable of the device, where C is missing or wrong for no reason
     that shows in it."""
     facts = finding.facts
-    general = finding.kind in unwritten.TEXTS or finding.kind.startswith(_UNEXPLAINED)
+    general = finding.kind in unwritten.TEXTS or is_unexplained(finding)
     if "kept" not in facts or not general:
         return ""
     return (
@@ -247,7 +295,7 @@ def _private_tile(finding: Finding) -> str:
             f"{name}, declared in line {facts['unshared_line']}, is an ordinary array: each thread "
             "has one of its own and sees nothing of what the others store in theirs."
         )
-    general = finding.kind.startswith((*_UNEXPLAINED, "nan_", "unset_"))
+    general = is_unexplained(finding) or finding.kind.startswith(("nan_", "unset_"))
     if "unshared" in facts and general:
         return "The file declares nothing as __shared__: what one thread loads, no other one sees."
     return ""

@@ -91,6 +91,9 @@ def _host_code(finding: Finding) -> str:
 _KINDS_OF_EXTENSION = {
     "attribute": "The attribute {name} is not allowed in a kernel. Remove it.",
     "pragma": "The pragma {name} is not allowed in a kernel. Remove it.",
+    "directive": "The directive {name} is not allowed in a kernel. Remove it.",
+    "literal": "A raw string may not stand right behind another literal: {name} would belong to "
+    "that one. Put a blank between them.",
     "builtin": "The compiler's own {name} is not allowed in a kernel. Use what CUDA offers.",
 }
 

@@ -80,9 +80,10 @@ def _shared_access(finding: Finding) -> str:
         )
     declared = f", declared {subscripts(facts['dims'])}" if facts["dims"] else ""
     last = f", also in the last of {size(facts['threads'])} threads" if past >= 0 else ""
+    rows = ", and is it made with the length of this array's rows" if facts.get("product") else ""
     return (
         f"{does} {name}{subscripts(facts['index'])}{_same_word(name, facts)}, {where} of "
-        f"{name}{declared}{at(finding)}. Does each index stay inside{last}?"
+        f"{name}{declared}{at(finding)}. Does each index stay inside{last}{rows}?"
     )
 
 
@@ -99,9 +100,12 @@ def _register_array(finding: Finding) -> str:
     name = clipped(facts.get("variable") or "an array")
     length = facts.get("length", 0)
     valid = f" Valid are 0 to {length - 1}." if length else ""
+    question = "Where does the loop over it end"
+    if facts.get("product"):
+        question += ", and how long is one of its rows, by which the index multiplies"
     return (
         f"{who(facts)} uses index {facts['index']} of {name}, a {clipped(facts['type'])}"
-        f"{at(finding)}.{valid} Where does the loop over it end?"
+        f"{at(finding)}.{valid} {question}?"
     )
 
 
@@ -150,6 +154,11 @@ def _input_modified(finding: Finding) -> str:
     )
 
 
+# Lanes of one warp: did they meet in between?
+_ORDERS_NOTHING = {
+    False: ", and being lanes of one warp orders nothing",
+    True: ", and a vote or a shuffle orders no memory (__syncwarp does)",
+}
 _DID = {"read": "read by", "write": "written by"}
 
 
@@ -160,7 +169,7 @@ def _race(finding: Finding) -> str:
         return _copy_race(finding)
     first = f"{_element(facts)}: {_DID[facts['other_access']]} thread {pair(facts['other'])}"
     second = f"thread {pair(facts['thread'])} of block {pair(facts['block'])}"
-    lanes = ", and being lanes of one warp orders nothing" if facts["same_warp"] else ""
+    lanes = _ORDERS_NOTHING[facts.get("met", False)] if facts["same_warp"] else ""
     does, question = _second_party(finding)
     return f"{first}, {does} {second}, no barrier between{lanes}{at(finding)}. {question}"
 
@@ -180,8 +189,9 @@ def _race_of_blocks(finding: Finding) -> str:
 
 def _one_word_for_all(finding: Finding) -> str:
     facts = finding.facts
+    where = "a block" if facts["space"] == "shared" else "the grid"
     return (
-        f"{_element(facts)} is one word for all threads of a block: in one line it is "
+        f"{_element(facts)} is one word for all threads of {where}: in one line it is "
         f"{_DID[facts['other_access']]} thread {pair(facts['other'])} and {_DID[facts['access']]} "
         f"thread {pair(facts['thread'])} of block {pair(facts['block'])}, in no order"
         f"{at(finding)}. Is it meant to be one for all, or each thread's own?"
@@ -210,11 +220,20 @@ def _two_writers(finding: Finding) -> str:
         start += f" of block {pair(facts['other_block'])}"
         question = "Which block does this element belong to?"
     elif facts["space"] == "shared" and len({place.line for place in finding.locations}) == 2:
-        question = "Do both lines mean this word? If not, where do their arrays begin and end?"
+        question = f"Do both lines mean this word? {_if_not(facts)}?"
     return (
         f"{start} and by thread {pair(facts['thread'])} of block {pair(facts['block'])}, with "
         f"different values and in no order{at(finding)}. {question}"
     )
+
+
+def _if_not(facts: Mapping[str, Any]) -> str:
+    """How two lines can come to one word that is not meant by both."""
+    dims, index = facts.get("dims", []), facts["index"]
+    if len(dims) == 2 and index[0] > 0:
+        other = facts["name"] + subscripts([index[0] - 1, index[1] + dims[1]])
+        return f"It is also {other}: does one of them run past the end of a row"
+    return "If not, where do their arrays begin and end"
 
 
 def _copy_race(finding: Finding) -> str:
@@ -268,6 +287,24 @@ def _unset(finding: Finding) -> str:
     )
 
 
+_BRINGS_NOTHING = {
+    "unnamed": "which the mask does not name",
+    "returned": "which has returned",
+    "missing": "which the block does not have",
+}
+
+
+def _unset_lane(finding: Finding) -> str:
+    facts = finding.facts
+    output = facts.get("output", "C")
+    matters = f", and {output} depends on what it gets" if output else ""
+    return (
+        f"{who(facts)} takes a value from lane {facts['lane']} of its warp, "
+        f"{_BRINGS_NOTHING[facts['why']]}{matters}{at(finding)}. Which lanes come to this line, "
+        "and which of them does each one read from?"
+    )
+
+
 TEXTS: Mapping[str, Template] = {
     "global_access": _global_access,
     "shared_access": _shared_access,
@@ -304,4 +341,5 @@ TEXTS: Mapping[str, Template] = {
     "two_writers": _two_writers,
     "unset_shared": _unset,
     "unset_output": _unset,
+    "unset_lane": _unset_lane,
 }

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from grader.finding import Finding
-from grader.messages.wording import Template, at, box, counted, hole, places, share
+from grader.messages.wording import Template, at, box, counted, hole, parts, places, share
 
 
 def _nothing_written(finding: Finding) -> str:
@@ -62,6 +62,10 @@ TEXTS: Mapping[str, Template] = {
     "{of}: which condition keeps a sum of 0 from C?",
     "unwritten_places": lambda f: (
         f"{hole(f)}. Missing are {places(f.facts)}. "
+        f"Do the threads of a block together compute all of it{_or_swapped(f.facts)}?"
+    ),
+    "unwritten_parts": lambda f: (
+        f"{hole(f)}. Missing are {parts(f.facts)}. "
         f"Do the threads of a block together compute all of it{_or_swapped(f.facts)}?"
     ),
     "unwritten_somewhere": lambda f: (

@@ -13,6 +13,7 @@ from grader.messages.wording import (
     listed,
     number,
     pair,
+    parts,
     places,
     share,
     size,
@@ -79,7 +80,8 @@ def _all_zero(finding: Finding) -> str:
             f"{start}. {names} {fills} here ({size(tile)}): which condition of "
             "load, loop or store is false for every thread?"
         )
-    return f"{start}. Is every product added to the sum, and the sum what is stored?"
+    held = "Do the tiles hold what was loaded when they are read, is" if tile[2] > 1 else "Is"
+    return f"{start}. {held} every product added to the sum, and the sum what is stored?"
 
 
 # What a sum over a part of K lacks, and what to ask then.
@@ -115,10 +117,11 @@ def _terms(first: int, last: int) -> str:
 def _step(finding: Finding, said: str, question: str) -> str:
     facts = finding.facts
     terms = _terms(facts["first_k"], facts["last_k"])
-    return (
-        f"{element(finding)}. {said[:1].upper()}{said[1:]} {terms} (step {facts['step'] + 1} of "
-        f"{facts['steps']} along K): {question}"
-    )
+    if "step" in facts:
+        which = f"(step {facts['step'] + 1} of {facts['steps']} along K)"
+    else:
+        which = f"of K={facts['k']}"
+    return f"{element(finding)}. {said[:1].upper()}{said[1:]} {terms} {which}: {question}"
 
 
 def _part_of_tile(finding: Finding, verb: str) -> str:
@@ -128,6 +131,18 @@ def _part_of_tile(finding: Finding, verb: str) -> str:
     return (
         f"{element(finding)}. The sum holds only {part} of the {facts['tile_k']} of each tile "
         f"along K: where does the loop over the tile {verb}?"
+    )
+
+
+def _places_again(finding: Finding) -> str:
+    facts = finding.facts
+    again, question = "first k", "which thread index is to move that load along k?"
+    if facts["used"] > 1:
+        again = f"first {facts['used']} k"
+        question = "which index moves that load on, from one word of a thread to its next?"
+    return (
+        f"{element(finding)}. This C comes from a kernel that, in each step along K, takes the "
+        f"{again} of {facts['operand']} for all {facts['tile_k']} places of the tile: {question}"
     )
 
 
@@ -247,11 +262,12 @@ ALONG_K: Mapping[str, Template] = {
     **dict.fromkeys(PARTIAL_SUMS, _sum_over),
     "tile_stops_early": lambda f: _part_of_tile(f, "end"),
     "tile_starts_late": lambda f: _part_of_tile(f, "start"),
-    "k_step_missing": lambda f: _step(f, "the sum lacks", "what skips that step?"),
-    "k_step_twice": lambda f: _step(f, "the sum holds twice", "what repeats that step?"),
+    "k_step_missing": lambda f: _step(f, "the sum lacks", "what skips it?"),
+    "k_step_twice": lambda f: _step(f, "the sum holds twice", "what repeats it?"),
     "k_step_stale": _stale_step,
     "first_step_again": "{element}. This C comes from a kernel that takes {operand} from the first "
     "step along K in every step: which index of that load moves on with the step?",
+    "places_again": _places_again,
     "k_tail_stale": _stale_tail,
     "steps_by_one": "{element}. This C comes from steps along K that begin at k = 0, 1, 2 and so "
     "on, where a tile is {tile_k} deep: by how much does k0 grow, and is it a step or a k?",
@@ -319,6 +335,9 @@ PLACES: Mapping[str, Template] = {
     ),
     "wrong_places": lambda f: _wrong(
         f, f"in {places(f.facts)}", "Which of a thread's outputs is that?"
+    ),
+    "wrong_parts": lambda f: _wrong(
+        f, f"in {parts(f.facts)}", "Which of a thread's outputs is that?"
     ),
     "wrong_somewhere": lambda f: _wrong(
         f, f"in {box(f.facts)}", "Work one out by hand: which products make it up?"

@@ -91,6 +91,15 @@ def places(facts: Mapping[str, Any]) -> str:
     )
 
 
+def parts(facts: Mapping[str, Any]) -> str:
+    """Parts of a tile as large as the block of threads."""
+    row, col = facts["in_tile"]
+    return (
+        f"{facts['parts']} of the {facts['of_parts']} parts of {size(facts['part'])} elements that "
+        f"a tile has, first at row {row}, column {col} of the tile"
+    )
+
+
 def number(value: float | str) -> str:
     """As a float32 is read: seven digits, and never taken for an integer."""
     if isinstance(value, str):

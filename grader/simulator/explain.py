@@ -9,7 +9,8 @@ from typing import Any
 from grader.device import Role
 from grader.finding import Finding, Location
 from grader.simulator import explain_index, explain_order
-from grader.simulator.program import ANCHOR, DYNAMIC, Variable
+from grader.simulator.assembly import DYNAMIC
+from grader.simulator.program import ANCHOR, Variable
 from grader.simulator.protocol import Kind, RawFinding, Triple
 from grader.simulator.scene import (
     Scene,
@@ -100,12 +101,10 @@ def _shared_access(raw: RawFinding, scene: Scene) -> Finding:
         facts |= shared_element(scene, nearest, raw.offset - nearest.offset)
         if nearest.name == DYNAMIC:
             facts["dynamic_bytes"] = scene.block.dynamic_shared
-    return Finding(
-        Verdict.OUT_OF_BOUNDS,
-        "shared_access",
-        facts | place(raw, scene),
-        at(raw, scene, facts["access"]),
-    )
+    places = at(raw, scene, facts["access"])
+    if len(facts["dims"]) == 1 and places:
+        facts["product"] = explain_index.is_product_of(facts["variable"], places[0].line, scene)
+    return Finding(Verdict.OUT_OF_BOUNDS, "shared_access", facts | place(raw, scene), places)
 
 
 def _filled(threads: Triple) -> list[int]:
@@ -203,6 +202,12 @@ def _deadlock(raw: RawFinding, scene: Scene) -> Finding:
     return Finding(Verdict.DIVERGENT_BARRIER, "lanes_missed", facts, places)
 
 
+def _unset_lane(raw: RawFinding, scene: Scene) -> Finding:
+    """A shuffle from a lane that brings no value: `why` says what is the matter with that lane."""
+    facts = {"lane": raw.offset, "why": raw.text, **place(raw, scene)}
+    return Finding(Verdict.UNINITIALISED, "unset_lane", facts, at(raw, scene, "read"))
+
+
 def _divergent(raw: RawFinding, scene: Scene) -> Finding | None:
     kind = "barrier_missed" if raw.where else "barrier_split"
     if kind == "barrier_split" and scene.debug.same_place(raw.pc, raw.pc_other):
@@ -250,6 +255,7 @@ _EXPLAINERS: Mapping[Kind, Callable[[RawFinding, Scene], Finding | None]] = {
     Kind.FATAL_SIGNAL: _crash("signal"),
     Kind.DEADLOCK: _deadlock,
     Kind.DIVERGENT_BARRIER: _divergent,
+    Kind.UNSET_LANE: _unset_lane,
     Kind.ASYNC_COPY: _async_copy,
     Kind.UNALIGNED_ACCESS: _unaligned,
     Kind.INDEX_OVERFLOW: _index_overflow,

@@ -8,12 +8,13 @@ rest.
 from __future__ import annotations
 
 import re
+from itertools import pairwise
 
 from grader.finding import Finding
 from grader.simulator.compiler import SOURCE
 from grader.simulator.protocol import RawFinding
 from grader.simulator.scene import Scene, at, place, variable_name
-from grader.source.brackets import closing
+from grader.source.brackets import closing, opening
 from grader.source.directives import Macros
 from grader.source.expanded import placed
 from grader.source.subscripts import indexed
@@ -36,6 +37,7 @@ def explain(raw: RawFinding, scene: Scene) -> Finding | None:
         "type": kind.replace("[", " [", 1),
         "variable": names or (own[0] if own == suspects and len(own) == 1 else ""),
         "length": _length(kind),
+        "product": _is_product(raw, scene),
         **place(raw, scene),
     }
     return Finding(Verdict.OUT_OF_BOUNDS, "register_array", facts, at(raw, scene, "index"))
@@ -58,6 +60,34 @@ def _suspects(raw: RawFinding, scene: Scene, kind: str, shared: set[str]) -> tup
     macros = Macros(items)
     of_type = [name for name, types in held.items() if kind in types]
     return "", [name for name in of_type if words & macros.reaching((name,))] or of_type
+
+
+def _is_product(raw: RawFinding, scene: Scene) -> bool:
+    """Whether the index multiplies, as `row * length + column` does; False where it is not
+    known which index it is."""
+    row = _code(scene)
+    spot = next((n for n, token in enumerate(row) if _is_at(token, raw, scene.compiled)), len(row))
+    if spot < len(row) and row[spot].text == "]":
+        spot = opening(row, spot)
+    ahead = (n for n, token in enumerate(row[spot:], spot) if token.text == "[")
+    return _multiplies(row, next(ahead, len(row)))
+
+
+def is_product_of(name: str, line: int, scene: Scene) -> bool:
+    """Whether a line has an index of this array that multiplies."""
+    row = _code(scene)
+    return any(
+        token.line == line and token.text == name and after.text == "[" and _multiplies(row, n)
+        for n, (token, after) in enumerate(pairwise(row), 1)
+    )
+
+
+def _code(scene: Scene) -> list[Token]:
+    return [t for t in placed(scene.compiled, SOURCE) if isinstance(t, Token) and t.line]
+
+
+def _multiplies(row: list[Token], start: int) -> bool:
+    return any(token.text == "*" for token in row[start : closing(row, start)])
 
 
 def _is_at(token: Token, raw: RawFinding, text: str) -> bool:

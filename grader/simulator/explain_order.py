@@ -29,7 +29,8 @@ def _is_guard(raw: RawFinding, scene: Scene) -> bool:
 def _shared_name(raw: RawFinding, scene: Scene) -> dict[str, Any]:
     found = shared_element(scene, scene.program.shared[raw.where], raw.offset)
     scalar = found["dims"] == [1]
-    return {"name": found["variable"], "index": [] if scalar else found["index"]}
+    index = [] if scalar else found["index"]
+    return {"name": found["variable"], "index": index, "dims": found["dims"]}
 
 
 def _global_name(raw: RawFinding, scene: Scene) -> dict[str, Any]:
@@ -52,6 +53,7 @@ def _race(raw: RawFinding, scene: Scene) -> Finding | None:
         **_parties(raw, scene),
         "other_block": block(raw.other_block, scene),
         "same_warp": raw.same_warp,
+        "met": raw.met,
         "asynchronous": raw.asynchronous,
         "overwriting": raw.overwriting,
         "space": "shared" if shared else "global",
@@ -98,7 +100,7 @@ def _kind(raw: RawFinding, facts: Mapping[str, Any], places: Sequence[Location])
     if raw.block != raw.other_block:
         return "race_of_blocks"
     one_line = len(places) == 2 and places[0].line == places[1].line
-    is_number = facts["space"] == "shared" and not facts["index"]
+    is_number = not facts["index"]  # an element of a matrix has one
     return "one_word_for_all" if is_number and one_line else "race"
 
 

@@ -7,6 +7,7 @@ from collections.abc import Callable
 from dataclasses import replace
 
 import numpy as np
+import numpy.typing as npt
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -267,6 +268,26 @@ def test_a_constant_factor_is_named(factor: float, inputs: str) -> None:
     found = only(explained(kernel, "9x7x13", inputs=inputs))
     assert found.kind == "constant_factor"
     assert found.facts["factor"] == pytest.approx(factor, rel=1e-5)
+
+
+def _times(factor: float) -> Callable[[Floats, Floats], Floats]:
+    return lambda old, total: total * np.float32(factor)
+
+
+def test_outputs_of_a_thread_that_lie_a_block_apart_are_told_apart_by_parts_of_a_tile() -> None:
+    def diagonal(r: Index, c: Index, s: Shape, g: LaunchConfig) -> npt.NDArray[np.bool_]:
+        return np.asarray((r // g.block_y + c // g.block_x) % 4 == 0)
+
+    found = only(explained(Kernel(writes=diagonal), "16x32x9", TUNED))
+    assert found.kind == "unwritten_parts"
+    assert (found.facts["parts"], found.facts["of_parts"]) == (12, 16)
+    assert found.facts["part"] == [4, 8]
+
+
+def test_a_single_element_has_no_factor_but_a_whole_one() -> None:
+    for factor, kind in ((2, "constant_factor"), (0.5, "constant_factor"), (0.4, "wrong_")):
+        assert only(explained(Kernel(result=_times(factor)), "1x1x7")).kind.startswith(kind)
+    assert only(explained(Kernel(start=7.0), "1x1x7")).kind == "wrong_everywhere"
 
 
 def test_a_constant_offset_is_named() -> None:

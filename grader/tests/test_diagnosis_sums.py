@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
-from grader.diagnosis import Evidence, explain
+from grader.device import LaunchConfig
+from grader.diagnosis import Evidence, explain, ksteps
 from grader.messages import say
-from grader.problems.matmul import FINITE_FILL, Case, Layout, Shape
+from grader.problems.matmul import FINITE_FILL, Case, Layout, Matrix, Shape
 from grader.tests.emulated import (
     FLAT,
     TILED,
+    TUNED,
     Floats,
     Index,
     Kernel,
@@ -188,6 +192,49 @@ def test_a_load_that_stays_in_the_first_step_is_named(
 ) -> None:
     found = only(explained(kernel, shape, inputs=inputs))
     assert (found.kind, found.facts["operand"]) == ("first_step_again", operand)
+
+
+def _again(width: int) -> tuple[Kernel, Kernel]:
+    """Loads that take the first `width` k of each tile again and again."""
+
+    def used(k: Index) -> Index:
+        return k - k % 8 + k % width
+
+    a = Kernel(a=lambda row, k, s: row * s.k + used(k))
+    return a, Kernel(b=lambda k, col, s: used(k) * s.n + col)
+
+
+@pytest.mark.parametrize("width, config", [(1, TILED), (4, TUNED)])
+@pytest.mark.parametrize("shape", ["9x7x24", "17x33x8"])
+@pytest.mark.parametrize("inputs", ["exact", "real"])
+def test_a_load_of_the_same_words_for_all_places_of_a_tile_is_named(
+    width: int, config: LaunchConfig, shape: str, inputs: str
+) -> None:
+    for kernel, operand in zip(_again(width), "AB", strict=True):
+        found = only(explained(kernel, shape, config, inputs=inputs))
+        assert (found.kind, found.facts["operand"]) == ("places_again", operand)
+        assert found.facts["used"] == width
+
+
+def test_a_single_term_is_no_step_where_a_tile_has_more() -> None:
+    lost = Kernel(a=lambda row, k, s: np.where(k == 9, -1000, row * s.k + k))
+    found = only(explained(replace(lost, see_a=lambda tile: np.nan_to_num(tile)), "9x7x24"))
+    assert found.kind == "k_step_missing"
+    assert "The sum lacks the term k = 9 of K=24: what skips it?" in say(found)
+
+
+def test_no_prediction_is_larger_than_the_memory_of_a_small_machine(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    def past(matrix: Matrix, columns: Index) -> Matrix:
+        assert columns.size < 10, "the loop may end at M here, but what it read there is too much"
+        return kept(matrix, columns)
+
+    kept = ksteps._past
+    monkeypatch.setattr(ksteps, "_past", past)
+    config = LaunchConfig(block_x=1, block_y=1, tile_m=8192, tile_n=1, tile_k=1)
+    doubled = Kernel(result=lambda old, total: total * 2)
+    assert only(explained(doubled, "30000x1x2", config)).kind == "constant_factor"
 
 
 @pytest.mark.parametrize("shape", ["9x7x13", "16x8x25"])

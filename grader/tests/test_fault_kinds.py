@@ -6,14 +6,13 @@ import tomllib
 
 import pytest
 
-from grader.tests.fixtures import EXERCISES, SUBMISSIONS, load_all
-from grader.verdict import Verdict
+from grader.tests.fixtures import ACCEPTED, EXERCISES, SUBMISSIONS, load_all
 
 KINDS = tomllib.loads((SUBMISSIONS / "kinds.toml").read_text("utf-8"))["kind"]
 WRONG = {
     f"{fixture.exercise}/{fixture.verdict}/{fixture.name}": fixture
     for fixture in load_all()
-    if fixture.verdict not in (Verdict.ACCEPTED, "not_graded_feature")
+    if fixture.verdict not in (ACCEPTED, "not_graded_feature")
 }
 
 

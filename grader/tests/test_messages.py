@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from grader.finding import Finding, Location
+from grader.finding import Finding, Location, ordered
 from grader.messages import TEXTS, describe
 from grader.problems.matmul import Shape
 from grader.source import ALLOWED_HEADERS
@@ -94,6 +94,7 @@ EXAMPLES: list[tuple[str, Verdict, Mapping[str, Any]]] = [
     ("forbidden_extension", Verdict.REJECTED, {"form": "attribute", "name": "constructor"}),
     ("forbidden_extension", Verdict.REJECTED, {"form": "pragma", "name": "GCC optimize"}),
     ("forbidden_extension", Verdict.REJECTED, {"form": "builtin", "name": "__builtin_fork"}),
+    ("forbidden_extension", Verdict.REJECTED, {"form": "literal", "name": 'R"'}),
     ("hidden_word", Verdict.REJECTED, {"name": "asm"}),
     ("reserved_name", Verdict.REJECTED, {"name": "write"}),
     ("index_overflow", Verdict.INDEX_OVERFLOW, {"expression": "1999968000 * 4", **WHO}),
@@ -140,6 +141,8 @@ EXAMPLES: list[tuple[str, Verdict, Mapping[str, Any]]] = [
     ("shared_access", Verdict.OUT_OF_BOUNDS, {"access": "write", "variable": "dynamic shared memory", "index": [128], "bytes_past": 0, "dims": [128], "dynamic_bytes": 512, **WHO}),
     ("register_array", Verdict.OUT_OF_BOUNDS, {"index": 8, "type": "float [8]", "variable": "sum", "length": 8, **WHO}),
     ("register_array", Verdict.OUT_OF_BOUNDS, {"index": 8, "type": "float [8]", **WHO}),
+    ("register_array", Verdict.OUT_OF_BOUNDS, {"index": 32, "type": "float [32]", "variable": "sum", "length": 32, "product": True, **WHO}),
+    ("shared_access", Verdict.OUT_OF_BOUNDS, {"access": "write", "variable": "As", "index": [512], "bytes_past": 0, "dims": [512], "product": True, "threads": [16, 32], **WHO}),
     ("foreign_local", Verdict.OUT_OF_BOUNDS, {"access": "read", "other": [3, 0], **WHO}),
     ("wild_access", Verdict.OUT_OF_BOUNDS, {"access": "read", **WHO}),
     ("illegal_address", Verdict.OUT_OF_BOUNDS, {}),
@@ -169,17 +172,22 @@ EXAMPLES: list[tuple[str, Verdict, Mapping[str, Any]]] = [
     ("race", Verdict.RACE, RACE),
     ("repeated_store", Verdict.RACE, {**RACE, "name": "C", "index": [16, 8], "space": "global", "access": "write", "other_access": "write", "other_block": [0, 0]}),
     ("race", Verdict.RACE, {**RACE, "same_warp": True, "other": [1, 0]}),
+    ("race", Verdict.RACE, {**RACE, "same_warp": True, "met": True, "other": [1, 0]}),
     ("race", Verdict.RACE, {**RACE, "asynchronous": True, "access": "read", "other_access": "write"}),
     ("race", Verdict.RACE, {**RACE, "asynchronous": True, "overwriting": True, "access": "read", "other_access": "write"}),
     ("race", Verdict.RACE, {**RACE, "access": "read", "other_access": "write"}),
     ("race_of_blocks", Verdict.RACE, {**RACE, "name": "C", "index": [16, 8], "space": "global", "other_block": [0, 0], "other_access": "write"}),
     ("race_of_blocks", Verdict.RACE, {**RACE, "name": "Bt", "index": [16], "space": "global", "other_block": [0, 0], "other_access": "write"}),
     ("one_word_for_all", Verdict.RACE, {**RACE, "name": "Sum", "index": []}),
+    ("one_word_for_all", Verdict.RACE, {**RACE, "name": "Sum", "index": [], "space": "global"}),
     ("race", Verdict.RACE, {**RACE, "name": "C", "index": [16, 8], "space": "global"}),
     ("copy_uncommitted", Verdict.RACE, {**RACE, "asynchronous": True, "access": "read", "other_access": "write"}),
     ("two_writers", Verdict.RACE, {**RACE, "other_access": "write"}),
     ("two_writers", Verdict.RACE, {**RACE, "name": "C", "index": [16, 8], "space": "global", "other_block": [0, 0], "other_access": "write"}),
     ("unset_shared", Verdict.UNINITIALISED, {"name": "As", "index": [0, 3], **WHO}),
+    ("unset_lane", Verdict.UNINITIALISED, {"lane": 5, "why": "unnamed", **WHO}),
+    ("unset_lane", Verdict.UNINITIALISED, {"lane": 5, "why": "returned", "output": "", **WHO}),
+    ("unset_lane", Verdict.UNINITIALISED, {"lane": 20, "why": "missing", **WHO}),
     ("unset_output", Verdict.UNINITIALISED, {"name": "C", "index": [16, 8], **WHO}),
     ("assertion", Verdict.CRASH, {"expression": "row < M", **WHO}),
     ("assertion", Verdict.CRASH, {"expression": "", "thread": [], "block": []}),
@@ -207,6 +215,7 @@ EXAMPLES: list[tuple[str, Verdict, Mapping[str, Any]]] = [
     ("unwritten_blocks", Verdict.WRONG_ANSWER, {**ELEMENT, "blocks": 3, "of_blocks": 4}),
     ("unwritten_zeros", Verdict.WRONG_ANSWER, ELEMENT),
     ("unwritten_places", Verdict.WRONG_ANSWER, {**ELEMENT, "places": 32, "of_places": 64}),
+    ("unwritten_places", Verdict.WRONG_ANSWER, {**ELEMENT, "places": 32, "of_places": 64, "tile_is_block": True}),
     ("unwritten_places", Verdict.WRONG_ANSWER, {**ELEMENT, "places": 32, "of_places": 64, "swapped_tile": True}),
     ("unwritten_somewhere", Verdict.WRONG_ANSWER, ELEMENT),
     ("axes_swapped", Verdict.WRONG_ANSWER, {**ELEMENT, **CUT, "causes": ["bounds"]}),
@@ -247,7 +256,12 @@ EXAMPLES: list[tuple[str, Verdict, Mapping[str, Any]]] = [
     ("k_starts_late", Verdict.WRONG_ANSWER, {**ELEMENT, "skipped": 9, "used": 55, "k": 64}),
     ("tile_stops_early", Verdict.WRONG_ANSWER, {**ELEMENT, "first_place": 0, "last_place": 14, "tile_k": 16}),
     ("tile_starts_late", Verdict.WRONG_ANSWER, {**ELEMENT, "first_place": 15, "last_place": 15, "tile_k": 16}),
+    ("wrong_parts", Verdict.WRONG_ANSWER, {**ELEMENT, "parts": 12, "of_parts": 16, "part": [16, 16], "in_tile": [0, 16]}),
+    ("unwritten_parts", Verdict.WRONG_ANSWER, {**ELEMENT, "parts": 1, "of_parts": 2, "part": [16, 16], "in_tile": [0, 16]}),
     ("k_step_missing", Verdict.WRONG_ANSWER, SPAN),
+    ("k_step_missing", Verdict.WRONG_ANSWER, {**ELEMENT, "first_k": 8, "last_k": 8, "k": 16}),
+    ("places_again", Verdict.WRONG_ANSWER, {**ELEMENT, "operand": "A", "used": 1, "tile_k": 8}),
+    ("places_again", Verdict.WRONG_ANSWER, {**ELEMENT, "operand": "A and B", "used": 4, "tile_k": 8}),
     ("k_step_twice", Verdict.WRONG_ANSWER, {**SPAN, "last_k": 8}),
     ("k_step_stale", Verdict.WRONG_ANSWER, {**SPAN, "used_step": 0}),
     ("lines_moved", Verdict.WRONG_ANSWER, {**ELEMENT, "line": "column", "to": 16, "of": 1}),
@@ -408,6 +422,13 @@ def test_a_race_names_both_parties_and_what_is_missing(facts: Mapping[str, Any],
             "not, where do their arrays begin and end?",
         ),
         (
+            {"dims": [16, 16], "index": [1, 0]},
+            (11, 12),
+            "As[1][0]: written by thread (9, 2) and by thread (3, 0) of block (0, 1), with "
+            "different values and in no order (M=17 N=9 K=4). Do both lines mean this word? It is "
+            "also As[0][16]: does one of them run past the end of a row?",
+        ),
+        (
             {"space": "global", "name": "C", "other_block": [1, 1]},
             (11, 12),
             "C[0][3]: written by thread (9, 2) of block (1, 1) and by thread (3, 0) of block "
@@ -415,7 +436,7 @@ def test_a_race_names_both_parties_and_what_is_missing(facts: Mapping[str, Any],
             "element belong to?",
         ),
     ],
-    ids=["one line", "two arrays", "two blocks"],
+    ids=["one line", "two arrays", "two rows", "two blocks"],
 )
 def test_two_writers_are_not_asked_for_a_barrier(
     facts: Mapping[str, Any], lines: tuple[int, int], text: str
@@ -467,7 +488,8 @@ def test_c_of_zeros_asks_for_k_only_where_k_alone_fills_no_tile() -> None:
     )
     assert "M, N and K fill no whole tile here (16 x 16 x 16)" in said([1, 1, 1])
     assert "N fills no whole tile" in said([32, 1, 32])
-    assert "tile" not in said([32, 32, 32])
+    assert "fill" not in said([32, 32, 32])
+    assert "Do the tiles hold what was loaded when they are read" in said([32, 32, 32])
 
 
 def test_an_index_before_the_start_is_not_asked_for_a_guard_at_the_end() -> None:
@@ -490,6 +512,12 @@ def test_an_index_before_the_start_is_not_asked_for_a_guard_at_the_end() -> None
         ("expression must have a constant value", "when the file is compiled"),
         ("storage size of 'As' isn't constant", "when the file is compiled"),
         ("variable length array declaration cannot have 'static' storage", "when the file"),
+        ("expression must have arithmetic or unscoped enum type", "brackets of its own"),
+        ("invalid operands of types 'float' and 'float [16]' to binary 'operator*'", "brackets"),
+        ("invalid operands to binary expression ('float' and 'float[16]')", "brackets"),
+        ("incompatible types in assignment of 'float' to 'float [16]'", "brackets"),
+        ("array type 'float[16]' is not assignable", "brackets"),
+        ("invalid operands of types 'float' and 'int' to binary 'operator%'", "semicolon"),
         ("expected ';' before '}' token", "semicolon"),
     ],
 )
@@ -623,6 +651,30 @@ def test_an_index_past_an_array_of_the_kernel_is_not_asked_about_the_edges_of_a_
     assert "array" in hint
     own = describe(finding(kind, Verdict.OUT_OF_BOUNDS, facts), exercise(hints={kind: "Own."}))
     assert own.hint == "Own."
+
+
+def test_sizes_of_a_tile_that_are_those_of_the_block_are_not_asked_about() -> None:
+    hints = {"unwritten_places": "Which of tile_m and tile_n goes with block_x?"}
+    facts = {**ELEMENT, "places": 32, "of_places": 64}
+
+    def hint(**more: bool) -> str:
+        found = finding("unwritten_places", Verdict.WRONG_ANSWER, {**facts, **more})
+        return describe(found, exercise(hints=hints)).hint
+
+    assert hint() == hints["unwritten_places"]
+    assert "what keeps it from that" in hint(tile_is_block=True)
+
+
+def test_where_c_has_two_writers_nobody_is_asked_where_shared_arrays_begin() -> None:
+    found = finding("two_writers", Verdict.RACE, {**RACE, "other_access": "write"})
+    of_c = finding("two_writers", Verdict.RACE, {**found.facts, "name": "C", "space": "global"})
+    assert "share one piece of memory" in describe(found, exercise()).hint
+    assert "share one piece of memory" not in describe(of_c, exercise()).hint
+
+
+def test_a_store_that_is_repeated_by_accident_is_told_after_different_values() -> None:
+    pair = [finding(kind, Verdict.RACE, RACE) for kind in ("repeated_store", "two_writers")]
+    assert [one.kind for one in ordered(pair)] == ["two_writers", "repeated_store"]
 
 
 @pytest.mark.parametrize("kind", ["nothing_written", "unwritten_places", "axes_swapped"])

@@ -51,6 +51,31 @@ def test_an_unguarded_store_is_named_with_row_column_and_thread(family: str) -> 
     assert [place.line for place in found.locations] == [BODY_LINE]
 
 
+@both_compilers
+@pytest.mark.parametrize(
+    ("before", "own", "name"),
+    [
+        ("", "float own[8]; float *q = own;", "q"),
+        ("typedef float Any[];\n", "float own[8]; Any &q = (Any &)own;", "q"),
+        ("struct Row { float first, rest[]; };\n", "Row own;", "own.rest"),
+        ("struct Big { float first, rest[1L << 50]; };\n",
+         "float own[8]; float *near = own; Big &q = (Big &)*(near - (1L << 40));", "q.rest"),
+        ("extern __device__ const float q[];\n__device__ const float q[8] = {1};\n", "", "q"),
+        ("extern __device__ const float (q[]);\n__device__ const float q[8] = {1};\n", "", "q"),
+        ("typedef const float Long[1L << 45];\n",
+         'const char *text = "0123456"; Long &q = *(Long *)text;', "q"),
+    ],
+    ids=["pointer", "without a length", "last member", "too long", "defined later", "in brackets",
+         "text"],
+)  # fmt: skip
+def test_an_index_that_leads_out_of_an_array_of_any_kind_is_seen(
+    family: str, before: str, own: str, name: str
+) -> None:
+    body = f"    {own}\n    if (M < 0) C[0] = {name}[K];\n    C[0] = {name}[A + 100000 - {name}];"
+    found = first(run(family, body, before=before))
+    assert found.verdict is Verdict.OUT_OF_BOUNDS
+
+
 LOOP = (
     "    if (row >= M || col >= N) return;\n    float sum = 0;\n"
     "    for (int k = 0; k < K; ++k) sum += A[row * K + k] * B[k * N + col];\n"
@@ -119,6 +144,23 @@ def test_an_index_past_a_register_array_is_found(family: str) -> None:
     assert found.facts["index"] == 4
     assert found.facts["variable"] == "acc"
     assert found.locations[0].line == BODY_LINE
+
+
+@both_compilers
+def test_an_index_that_multiplies_is_told_from_one_that_counts(family: str) -> None:
+    body = (
+        "    __shared__ float flat[64]; float own[4] = {}; flat[(tx + ty) % 64] = 1;\n"
+        "    __syncthreads(); float s = 0;\n    s += own[tx];\n    s += own[ty * 2 + 1];\n"
+        "    s += flat[tx + 60];\n    s += flat[ty * 5 + 1];\n    if (s > 1e9f) C[0] = s;"
+    )
+    found = [f for f in run(family, body).findings if f.verdict is Verdict.OUT_OF_BOUNDS]
+    told = {(f.kind, f.locations[0].line - BODY_LINE, f.facts["product"]) for f in found}
+    assert told == {
+        ("register_array", 2, False),
+        ("register_array", 3, True),
+        ("shared_access", 4, False),
+        ("shared_access", 5, True),
+    }
 
 
 OBJECTS = (
