@@ -112,6 +112,11 @@ class Blocks:
         """What the last block does; it runs once."""
         return self.run(self.last, _USUAL_S if self.usual else None)
 
+    @cached_property
+    def of_first(self) -> Probe:
+        """What the first block does, as long as that is the work of one."""
+        return self.run(0, _USUAL_S)
+
     def faults(self) -> tuple[Finding, ...]:
         """What the last block does that no block may do."""
         told = [f for f in self.of_last.findings if f.verdict is not Verdict.TIMEOUT]
@@ -222,12 +227,16 @@ class Blocks:
         return all(self._stores_nothing(int(block)) for block in between)
 
     def _stores_nothing(self, block: int) -> bool:
-        stored = self.run(block, _USUAL_S).stored
+        stored = self._stored(block)
         return stored is not None and len(stored) == 0
 
     def _is_usual(self, block: int) -> bool:
-        stored = self.run(block, _USUAL_S).stored
+        stored = self._stored(block)
         return stored is not None and np.array_equal(stored, self.tile(block))
+
+    def _stored(self, block: int) -> Elements | None:
+        probe = self.run(block, _USUAL_S) if block else self.of_first
+        return probe.stored
 
     def _missed(self, probe: Probe, more: Mapping[str, object]) -> Finding:
         missed = self._element(self.tile(self.last)[0])

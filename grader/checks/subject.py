@@ -28,7 +28,7 @@ from grader.device import Build, Device, LaunchConfig
 from grader.efficiency import judge_counters, judge_traffic
 from grader.finding import Finding, GraderFault, KernelFault, Location, NotGraded, ordered
 from grader.limits import check_grid
-from grader.problems.matmul import Shape, smaller_like, usual_shapes
+from grader.problems.matmul import Shape, smaller_like, whole_cases
 from grader.speed import Timer, Timing, judge
 from grader.timing.device import TimingDevice
 from grader.verdict import Verdict
@@ -67,7 +67,7 @@ class Surroundings:
     budget_s: float = BUDGET_S
     case_done: Callable[[Subject], None] = lambda subject: None
     timer: Callable[[TimingDevice, int], Timer] = Timer
-    usual_shapes: Callable[[LaunchConfig], tuple[Shape, ...]] = usual_shapes  # run whole on a GPU
+    whole_cases: Callable[[LaunchConfig], tuple[Shape, ...]] = whole_cases  # on a GPU
 
 
 class Subject:
@@ -281,11 +281,11 @@ class Subject:
         return () if timed_out(findings) else findings
 
     def _at_usual(self) -> tuple[Finding, ...]:
-        """A GPU runs these shapes whole; of a device that does not, `_probe` ran the last block."""
+        """A GPU runs large shapes whole; on the simulator, `_probe` ran their last blocks."""
         if not isinstance(self.device, TimingDevice) or self._plan.shape is not None:
             return ()
         _, config = self._launchable()
-        for shape in self._around.usual_shapes(config):
+        for shape in self._around.whole_cases(config):
             if findings := self._try(shape, watch=False):
                 return self._at_smaller(shape, ANY_FAULT) or only_with("large_sizes", findings)
         return ()

@@ -15,6 +15,7 @@ from grader.problems.matmul_extremes import (
     large_shapes,
     smaller_like,
     usual_shapes,
+    whole_cases,
 )
 from grader.problems.matmul_inputs import (
     FINITE_FILL,
@@ -87,6 +88,7 @@ __all__ = [
     "smaller_like",
     "sparse_product",
     "usual_shapes",
+    "whole_cases",
     "whole_tile_shapes",
     "zeros_shapes",
 ]

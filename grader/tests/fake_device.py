@@ -220,7 +220,7 @@ def a_plan(*entries: Entry, **changes: Any) -> Plan:
 def check(plan: Plan, *devices: Device, **around: Any) -> Ledger:
     """Run the checks of tests/ in this process; a GPU's large shapes are smaller here."""
     ledger = Ledger()
-    around = {"usual_shapes": lambda config: (LARGE,), **around}
+    around = {"whole_cases": lambda config: (LARGE,), **around}
     surroundings = Surroundings(TARGET, shrink_limit_s=5.0, **around)
     run_checks(subjects_of(plan, devices, surroundings), ledger)
     return ledger

@@ -45,7 +45,7 @@ def outcomes(
     exercise = find(EXERCISES, fixture.exercise)
     plan = Plan((entry(exercise, fixture.path, fixture.path.parent),), seed=1, examples=EXAMPLES)
     around = Surroundings(
-        simulated.TARGET, nvcc, shrink_limit_s=5.0, timer=timer, usual_shapes=large
+        simulated.TARGET, nvcc, shrink_limit_s=5.0, timer=timer, whole_cases=large
     )
     ledger = Ledger()
     run_checks(subjects_of(plan, (device,), around), ledger)

@@ -19,7 +19,7 @@ from grader.device import Device
 from grader.exercise import find
 from grader.finding import KernelFault
 from grader.gpu import nvcc
-from grader.problems.matmul import usual_shapes
+from grader.problems.matmul import whole_cases
 from grader.submission import read
 from grader.tests import simulated, timed
 from grader.tests.diagnoses import complaints, diagnose, is_wrong
@@ -131,7 +131,7 @@ def where_large() -> list[Fixture]:
 @pytest.mark.usefixtures("compiled")
 @pytest.mark.parametrize("fixture", where_large(), ids=str)
 def test_the_gpu_meets_large_matrices_before_it_times_any(fixture: Fixture) -> None:
-    found = {o.check: o.status for o in outcomes(fixture, gpu(), large=usual_shapes)}
+    found = {o.check: o.status for o in outcomes(fixture, gpu(), large=whole_cases)}
     right = fixture.verdict == ACCEPTED
     assert found["any_shape"] is (Status.PASS if right else Status.FAIL)
 

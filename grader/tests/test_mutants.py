@@ -108,12 +108,14 @@ def test_an_equivalent_mutant_is_told_from_one_that_only_passes(
     session.original_of.cache_clear()
 
 
-def test_a_sample_of_one_mutant_an_operator_is_caught() -> None:
-    chosen = sample(MUTANTS)
-    assert [one.operator for one in chosen] == list(OPERATORS)
-    grades = grade_all(chosen, jobs=1)
-    assert [one.mutant.name for one in grades if one.fate in ("missed", "grader_error")] == []
-    assert sum(one.fate == "caught" for one in grades) >= len(grades) - 2
+def test_a_sample_has_every_operator() -> None:
+    assert [one.operator for one in sample(MUTANTS)] == list(OPERATORS)
+
+
+@pytest.mark.parametrize("mutant", sample(MUTANTS), ids=lambda mutant: mutant.operator)
+def test_a_mutant_of_each_operator_is_caught_or_the_same_program(mutant: Mutant) -> None:
+    (grade,) = grade_all([mutant], jobs=1)
+    assert grade.fate in ("caught", "same_program")
 
 
 def test_the_table_counts_by_fate_and_names_what_was_not_caught() -> None:
