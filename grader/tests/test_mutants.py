@@ -92,6 +92,7 @@ def test_a_moved_barrier_is_moved_and_nothing_else_changes() -> None:
         assert canonical(one.text).replace("__syncthreads();", "") == words
 
 
+@pytest.mark.long
 def test_an_equivalent_mutant_is_told_from_one_that_only_passes(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
