@@ -275,10 +275,8 @@ class Subject:
         return findings
 
     def _at_deeper(self) -> tuple[Finding, ...]:
-        """A launch that takes too long there proves nothing: it may just be slow on a CPU."""
         shape = self._choice().deeper()
-        findings = self._try(shape, watch=False) if shape is not None else ()
-        return () if timed_out(findings) else findings
+        return self._tried_in_time(shape) if shape is not None else ()
 
     def _at_usual(self) -> tuple[Finding, ...]:
         """A GPU runs large shapes whole; on the simulator, `_probe` ran their last blocks."""
@@ -286,9 +284,14 @@ class Subject:
             return ()
         _, config = self._launchable()
         for shape in self._around.whole_cases(config):
-            if findings := self._try(shape, watch=False):
+            if findings := self._tried_in_time(shape):
                 return self._at_smaller(shape, ANY_FAULT) or only_with("large_sizes", findings)
         return ()
+
+    def _tried_in_time(self, shape: Shape) -> tuple[Finding, ...]:
+        """A launch that takes too long there proves nothing: the kernel may just be slow."""
+        findings = self._try(shape, watch=False)
+        return () if timed_out(findings) else findings
 
     def _at_smaller(self, shape: Shape, wanted: frozenset[Verdict]) -> tuple[Finding, ...]:
         """What goes wrong at the smallest shape like a large one that shows a fault, too."""

@@ -225,13 +225,23 @@ def test_a_gpu_runs_large_shapes_whole(least: int, kind: str, shape: Shape) -> N
     assert told == [("any_shape", kind, shape)]
 
 
-def test_a_kernel_that_is_slow_there_passes_all_the_same() -> None:
-    def slow(build: Build, launch: Launch, number: int) -> Run:
-        late = shape_of(launch) == deeper_shape(CONFIG)
-        return (never_ends if late else right)(build, launch, number)
+def slow_at(slow: Shape | None) -> Callable[[Build, Launch, int], Run]:
+    def behave(build: Build, launch: Launch, number: int) -> Run:
+        return (never_ends if shape_of(launch) == slow else right)(build, launch, number)
 
-    found = check(a_plan(examples=GRADING_EXAMPLES), FakeDevice(slow))
+    return behave
+
+
+def test_a_kernel_that_is_slow_there_passes_all_the_same() -> None:
+    device = FakeDevice(slow_at(deeper_shape(CONFIG)))
+    found = check(a_plan(examples=GRADING_EXAMPLES), device)
     assert statuses(found) == dict.fromkeys(BUILT, "pass") | UNTIMED
+
+
+def test_nor_does_one_fail_that_is_slow_at_large_shapes_on_a_gpu() -> None:
+    found = check(a_plan(), TimedDevice(behave=slow_at(LARGE)))
+    assert statuses(found, "gpu")["any_shape"] == "pass"
+    assert not any(outcome.findings for outcome in found.outcomes)
 
 
 def test_the_same_seed_draws_the_same_shapes_and_another_seed_others() -> None:
