@@ -201,11 +201,20 @@ def _gather(one: Class, ended: int = 0) -> int:
     similarity.write(one.folder / "similarity.csv", leads)
     _tell(one, rows, len(leads))
     if ended or any(row.status in ("not_run", "grader_error") for row in rows):
-        log = one.folder / "snakemake.log"
-        told = f"Not everybody could be graded; see {log} and each student's grading.log."
-        print(f"{told} Next: run the same command again", file=sys.stderr)
+        print(f"Not everybody could be graded; {_what_to_do(one, ended)}", file=sys.stderr)
         return ERROR
     return OK
+
+
+def _what_to_do(one: Class, ended: int) -> str:
+    """Where Snakemake began nobody's grading, what it said last is the cause."""
+    log = one.folder / "snakemake.log"
+    begun = any((one.of(student) / "grading.log").exists() for student in one.graded)
+    if begun or not ended or not log.exists():
+        return f"see {log} and each student's grading.log. Next: run the same command again"
+    *_, last = ("nothing", *filter(str.strip, log.read_text("utf-8", "replace").splitlines()))
+    told = f"Snakemake began nobody's grading, it said last: {visible(last.strip())}"
+    return f"{told}. Next: mend that (all it said is in {log}), then run the same command again"
 
 
 def _tell(one: Class, rows: Sequence[gradebook.Row], leads: int) -> None:

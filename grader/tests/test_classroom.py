@@ -858,6 +858,23 @@ def test_what_an_exercise_does_not_ask_for_is_no_bar_of_the_page(tmp_path: Path)
     ]
 
 
+def test_why_snakemake_began_nobody_s_grading_is_told(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    one = class_of(tmp_path, "student\nada\n")
+    log = one.folder / "snakemake.log"
+    log.write_text("Traceback (most recent call last):\nImportError: No module named pandas\n\n")
+    assert command._gather(one, 1) == cli.ERROR
+    said = capsys.readouterr().err
+    assert "said last: ImportError: No module named pandas. Next: mend that" in said
+    assert str(log) in said
+    place = one.of(one.students[0])
+    place.mkdir(parents=True)
+    (place / "grading.log").write_text("begun\n")
+    assert command._gather(one, 1) == cli.ERROR
+    assert "ImportError" not in capsys.readouterr().err
+
+
 @pytest.mark.parametrize(("ended", "status"), [(0, cli.OK), (1, cli.ERROR)])
 def test_a_class_ends_well_where_snakemake_did_and_everybody_has_a_score(
     tmp_path: Path, ended: int, status: int, capsys: pytest.CaptureFixture[str]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 import subprocess
 import sys
@@ -41,6 +42,21 @@ def test_every_module_can_be_imported_first() -> None:
         [sys.executable, "-c", program, *modules()], cwd=PROJECT, capture_output=True, text=True
     )
     assert done.returncode == 0, done.stderr.splitlines()[-1]
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="counts threads as Linux lists them")
+def test_arithmetic_leaves_the_other_cores_to_kernels() -> None:
+    program = (
+        "import os, grader.judge, numpy\n"
+        "numpy.ones((400, 400)) @ numpy.ones((400, 400))\n"
+        "print(len(os.listdir('/proc/self/task')))"
+    )
+    environment = {k: v for k, v in os.environ.items() if k != "OPENBLAS_NUM_THREADS"}
+    done = subprocess.run(
+        [sys.executable, "-c", program], cwd=PROJECT, env=environment, stdout=subprocess.PIPE,
+        text=True, check=True,
+    )  # fmt: skip
+    assert done.stdout.strip() == "1"
 
 
 def test_no_module_is_too_long() -> None:
