@@ -36,7 +36,8 @@ OPERATORS: Mapping[str, Operator] = MappingProxyType(
 def mutants_of(exercise: str, text: str) -> tuple[Mutant, ...]:
     """Every mutant of one solution, by line; no two have the same text."""
     original = source.read(exercise, text)
-    made = [mutant for mutant in distinct(_made(original)) if mutant.text != original.text()]
+    plain = original.text()
+    made = [mutant for mutant in distinct(_made(original)) if mutant.text != plain]
     return tuple(sorted(made, key=lambda mutant: mutant.line))
 
 

@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from itertools import groupby
 
 from grader.source.tokens import Kind, Token, tokens
 
@@ -113,13 +112,15 @@ class Source:
         """The file after the edits, which must not overlap."""
         changed = {edit.start: edit for edit in edits}
         pieces: list[tuple[int, str]] = []
-        at = 0
+        at, before = 0, ""
         while at < len(self.tokens):
             token, edit = self.tokens[at], changed.get(at)
             if edit is not None:
-                pieces.append((token.line, _joined(pieces, token.spaced, edit.words)))
+                pieces.append((token.line, _joined(before, token.spaced, edit.words)))
+                before = edit.words or before
             if edit is None or edit.end == edit.start:
-                pieces.append((token.line, _joined(pieces, token.spaced, token.text)))
+                pieces.append((token.line, _joined(before, token.spaced, token.text)))
+                before = token.text or before
                 at += 1
             else:
                 at = edit.end
@@ -169,16 +170,14 @@ def _functions(row: Sequence[Token], closing: Mapping[int, int]) -> Iterator[Fun
         at += 1
 
 
-def _joined(pieces: Sequence[tuple[int, str]], spaced: bool, words: str) -> str:
+def _joined(before: str, spaced: bool, words: str) -> str:
     """The words with a blank before them where there was one, or where two would run together."""
-    before = next((text for _, text in reversed(pieces) if text), "")
     runs = (before[-1:] + words[:1]).replace("_", "a").isalnum() and bool(before and words)
     return f" {words}" if words and (spaced or runs or before[-1:] == words[:1]) else words
 
 
 def _lines(pieces: Sequence[tuple[int, str]]) -> str:
-    of_line = {
-        line: "".join(text for _, text in group) for line, group in groupby(pieces, lambda p: p[0])
-    }
-    last = max(of_line, default=0)
-    return "".join(f"{of_line.get(line, '')}\n" for line in range(1, last + 1))
+    lines = [""] * max((line for line, _ in pieces), default=0)
+    for line, text in pieces:
+        lines[line - 1] += text
+    return "".join(f"{line}\n" for line in lines)
