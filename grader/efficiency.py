@@ -34,7 +34,7 @@ def judge_counters(build: Build, shape: Shape, counters: Counters) -> tuple[Find
         *traffic,
         *_output(exercise, config, shape, counters),
         *sectors,
-        *_shared(exercise, shape, counters),
+        *(_shared_words(exercise, shape, counters) or _shared(exercise, shape, counters)),
     ]
     return tuple(_placed(finding, build, counters, shape) for finding in found)
 
@@ -240,6 +240,18 @@ def _reading(prefix: str, shape: Shape, lines: Sequence[LineCounter]) -> _Readin
     return _Reading(share, wavefronts * _LANES / shape.multiply_adds)
 
 
+def _shared_words(exercise: Exercise, shape: Shape, counters: Counters) -> tuple[Finding, ...]:
+    """Words that lanes load from shared memory, against the products of C. Steps that reach past
+    the end of K load nothing from A and B, so nothing else tells of them."""
+    lines = _accesses(counters, "shared", "load")
+    words = total(lines, "words") / shape.multiply_adds
+    if words <= exercise.limits.get("max_shared_words", math.inf):
+        return ()
+    worst = _worst("shared_words", lines)
+    facts = {"name": worst.name, "access": worst.access, "words": words, "k": shape.k}
+    return (Finding(Verdict.TOO_MUCH_TRAFFIC, "shared_words", facts),)
+
+
 def _shared(exercise: Exercise, shape: Shape, counters: Counters) -> Iterator[Finding]:
     """Bank conflicts as a share of wavefronts, and wavefronts for 32 multiply-adds: an excess of
     these without conflicts hides those in the share, or is what lanes cost that read one by one.
@@ -290,6 +302,7 @@ _BLAME: Mapping[str, tuple[str, Callable[[LineCounter], float]]] = {
     "one_step_more": ("global", lambda line: line.words),
     "variable_traffic": ("global", lambda line: line.words),
     "output_traffic": ("global", lambda line: line.words),
+    "shared_words": ("shared", lambda line: line.words),
     "bank_conflicts": ("shared", lambda line: line.bank_conflicts),
     "shared_wavefronts": ("shared", lambda line: line.wavefronts),
 }

@@ -138,6 +138,16 @@ def _bank_conflicts(finding: Finding) -> str:
     )
 
 
+def _shared_words(finding: Finding) -> str:
+    facts = finding.facts
+    return (
+        f"All threads together read {facts['words']:.3g} words of shared memory for each "
+        f"multiply-add of C{at(finding)}; one of the tile of A and one of that of B are 2. How "
+        f"many steps along K does the kernel make for K = {facts['k']}, how many are needed, and "
+        "what does it read besides in one of them?"
+    )
+
+
 def _shared_wavefronts(finding: Finding) -> str:
     facts = finding.facts
     name = clipped(facts["name"])
@@ -161,5 +171,6 @@ TEXTS: Mapping[str, Template] = {
     "tile_too_small": _tile_too_small,
     "uncounted": _uncounted,
     "bank_conflicts": _bank_conflicts,
+    "shared_words": _shared_words,
     "shared_wavefronts": _shared_wavefronts,
 }

@@ -40,6 +40,7 @@ from grader.verdict import Verdict
 
 NAIVE = {"max_sector_ratio": 1.5, "max_output_ratio": 2.0}
 TILED = {**NAIVE, "min_tile_m": 8.0, "min_tile_n": 8.0, "max_word_ratio": 1.0}
+TILED |= {"max_shared_words": 8.0}
 PADDED = {**TILED, "max_conflict_share": 0.15, "max_shared_wavefronts": 4.0}
 ALIGNED = aligned_shape(CONFIG)
 # What the check draws with the seed of `a_plan`.
@@ -371,6 +372,22 @@ def test_wavefronts_are_limited_also_without_conflicts(
     for finding in found:
         assert finding.verdict is Verdict.TOO_MUCH_TRAFFIC
         assert finding.facts["wavefronts"] == pytest.approx(number, rel=1e-3)
+        assert places(finding) == [("starter/02_tiled.cu", 23, "load")]
+
+
+@pytest.mark.parametrize(("number", "kinds"), [(8.0, []), (8.1, ["shared_words"])])
+def test_words_of_shared_memory_are_limited_though_all_lanes_take_part(
+    number: float, kinds: list[str]
+) -> None:
+    others = sum(c.words for c in COUNTERS.select("shared", "load") if c.line != 23)
+    others += of(COUNTERS, 23, "As", "words")
+    counters = changed(COUNTERS, 23, "Bs", words=round(number * ALIGNED.multiply_adds) - others)
+    for limits in (TILED, PADDED):
+        found = judged(limits, counters)
+        assert [finding.kind for finding in found] == kinds
+    for finding in found:
+        assert finding.verdict is Verdict.TOO_MUCH_TRAFFIC
+        assert finding.facts["words"] == pytest.approx(number, rel=1e-3)
         assert places(finding) == [("starter/02_tiled.cu", 23, "load")]
 
 
