@@ -34,7 +34,7 @@ def judge_counters(build: Build, shape: Shape, counters: Counters) -> tuple[Find
         *traffic,
         *_output(exercise, config, shape, counters),
         *sectors,
-        *(_shared_words(exercise, shape, counters) or _shared(exercise, shape, counters)),
+        *(_surplus_steps(exercise, config, shape, counters) or _shared(exercise, shape, counters)),
     ]
     return tuple(_placed(finding, build, counters, shape) for finding in found)
 
@@ -56,11 +56,8 @@ def _traffic(
     """
     if "max_word_ratio" not in exercise.limits:
         return
-    rows, cols, depth = _in_whole_tiles(config, shape)
-    per_operand = (
-        ("A", rows * depth * (cols // config.tile_n)),
-        ("B", depth * cols * (rows // config.tile_m)),
-    )
+    depth = _in_whole_tiles(config, shape)[2]
+    per_operand = _words_of_tiles(config, shape)
     yield from _variables(shape, sum(allowed for _, allowed in per_operand), counters)
     for name, allowed in per_operand:
         words = total(_accesses(counters, "global", "load", name), "words")
@@ -70,6 +67,15 @@ def _traffic(
             facts |= {"tile_k": config.tile_k}
             kind = _kind_of_traffic(words * depth / allowed, depth, config.tile_k)
             yield Finding(Verdict.TOO_MUCH_TRAFFIC, kind, facts)
+
+
+def _words_of_tiles(config: LaunchConfig, shape: Shape) -> tuple[tuple[str, int], ...]:
+    """The words of A and of B that all blocks together need."""
+    rows, cols, depth = _in_whole_tiles(config, shape)
+    return (
+        ("A", rows * depth * (cols // config.tile_n)),
+        ("B", depth * cols * (rows // config.tile_m)),
+    )
 
 
 def _in_whole_tiles(config: LaunchConfig, shape: Shape) -> tuple[int, int, int]:
@@ -240,16 +246,28 @@ def _reading(prefix: str, shape: Shape, lines: Sequence[LineCounter]) -> _Readin
     return _Reading(share, wavefronts * _LANES / shape.multiply_adds)
 
 
-def _shared_words(exercise: Exercise, shape: Shape, counters: Counters) -> tuple[Finding, ...]:
-    """Words that lanes load from shared memory, against the products of C. Steps that reach past
-    the end of K load nothing from A and B, so nothing else tells of them."""
-    lines = _accesses(counters, "shared", "load")
-    words = total(lines, "words") / shape.multiply_adds
-    if words <= exercise.limits.get("max_shared_words", math.inf):
+def _surplus_steps(
+    exercise: Exercise, config: LaunchConfig, shape: Shape, counters: Counters
+) -> tuple[Finding, ...]:
+    """Words stored in shared arrays against those of the tiles. Steps that reach past the end of K
+    load nothing from A and B, so nothing else tells of them.
+
+    Words of a tile are read more often than they are stored; of others, such as sums, this says
+    nothing.
+    """
+    lines = [
+        line
+        for line in counters.select("shared", "store")
+        if total(_accesses(counters, "shared", "load", line.name), "words") > 2 * line.words
+    ]
+    allowed = sum(words for _, words in _words_of_tiles(config, shape))
+    words = total(lines, "words")
+    if words <= allowed * exercise.limits.get("max_tile_stores", math.inf):
         return ()
-    worst = _worst("shared_words", lines)
-    facts = {"name": worst.name, "access": worst.access, "words": words, "k": shape.k}
-    return (Finding(Verdict.TOO_MUCH_TRAFFIC, "shared_words", facts),)
+    worst = _worst("surplus_steps", lines)
+    facts = {"name": worst.name, "access": worst.access, "words": words, "allowed": allowed}
+    facts |= {"ratio": words / allowed, "k": shape.k}
+    return (Finding(Verdict.TOO_MUCH_TRAFFIC, "surplus_steps", facts),)
 
 
 def _shared(exercise: Exercise, shape: Shape, counters: Counters) -> Iterator[Finding]:
@@ -302,7 +320,7 @@ _BLAME: Mapping[str, tuple[str, Callable[[LineCounter], float]]] = {
     "one_step_more": ("global", lambda line: line.words),
     "variable_traffic": ("global", lambda line: line.words),
     "output_traffic": ("global", lambda line: line.words),
-    "shared_words": ("shared", lambda line: line.words),
+    "surplus_steps": ("shared", lambda line: line.words),
     "bank_conflicts": ("shared", lambda line: line.bank_conflicts),
     "shared_wavefronts": ("shared", lambda line: line.wavefronts),
 }

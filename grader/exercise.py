@@ -35,7 +35,7 @@ LIMITS: Mapping[str, tuple[float, float]] = MappingProxyType(
         "max_sector_ratio": (1, 32),  # sectors touched / sectors that the same words need
         "max_word_ratio": (1, 65536),  # words loaded / M*K*ceil(N/tile_n) + K*N*ceil(M/tile_m)
         "max_output_ratio": (1, 65536),  # words of C stored, or loaded / M*N
-        "max_shared_words": (0.01, 65536),  # words of shared memory that lanes load / M*N*K
+        "max_tile_stores": (1, 65536),  # words stored in shared tiles / max_word_ratio's
         "max_conflict_share": (0, 1),  # bank conflicts / wavefronts of shared memory
         "max_shared_wavefronts": (0.01, 65536),  # wavefronts of shared memory / (M*N*K / 32)
     }

@@ -138,13 +138,12 @@ def _bank_conflicts(finding: Finding) -> str:
     )
 
 
-def _shared_words(finding: Finding) -> str:
+def _surplus_steps(finding: Finding) -> str:
     facts = finding.facts
     return (
-        f"All threads together read {facts['words']:.3g} words of shared memory for each "
-        f"multiply-add of C{at(finding)}; one of the tile of A and one of that of B are 2. How "
-        f"many steps along K does the kernel make for K = {facts['k']}, how many are needed, and "
-        "what does it read besides in one of them?"
+        f"All threads together store {facts['words']:,} words in shared tiles{at(finding)}, "
+        f"{facts['ratio']:.3g} times the {facts['allowed']:,} that the tiles of A and B have. How "
+        f"many steps along K does the kernel make for K = {facts['k']}, and how many are needed?"
     )
 
 
@@ -171,6 +170,6 @@ TEXTS: Mapping[str, Template] = {
     "tile_too_small": _tile_too_small,
     "uncounted": _uncounted,
     "bank_conflicts": _bank_conflicts,
-    "shared_words": _shared_words,
+    "surplus_steps": _surplus_steps,
     "shared_wavefronts": _shared_wavefronts,
 }

@@ -40,7 +40,7 @@ from grader.verdict import Verdict
 
 NAIVE = {"max_sector_ratio": 1.5, "max_output_ratio": 2.0}
 TILED = {**NAIVE, "min_tile_m": 8.0, "min_tile_n": 8.0, "max_word_ratio": 1.0}
-TILED |= {"max_shared_words": 8.0}
+TILED |= {"max_tile_stores": 4.0}
 PADDED = {**TILED, "max_conflict_share": 0.15, "max_shared_wavefronts": 4.0}
 ALIGNED = aligned_shape(CONFIG)
 # What the check draws with the seed of `a_plan`.
@@ -375,20 +375,22 @@ def test_wavefronts_are_limited_also_without_conflicts(
         assert places(finding) == [("starter/02_tiled.cu", 23, "load")]
 
 
-@pytest.mark.parametrize(("number", "kinds"), [(8.0, []), (8.1, ["shared_words"])])
-def test_words_of_shared_memory_are_limited_though_all_lanes_take_part(
-    number: float, kinds: list[str]
-) -> None:
-    others = sum(c.words for c in COUNTERS.select("shared", "load") if c.line != 23)
-    others += of(COUNTERS, 23, "As", "words")
-    counters = changed(COUNTERS, 23, "Bs", words=round(number * ALIGNED.multiply_adds) - others)
-    for limits in (TILED, PADDED):
-        found = judged(limits, counters)
+TILES = of(COUNTERS, 20, "A", "words") + of(COUNTERS, 21, "B", "words")
+
+
+@pytest.mark.parametrize("more", [0, 1])
+def test_words_of_tiles_may_be_stored_as_often_as_the_limit_says(more: int) -> None:
+    others = sum(c.words for c in COUNTERS.select("shared", "store") if c.name != "As")
+    words = 4 * TILES - others + more
+    (store,) = (c for c in COUNTERS.select("shared", "store") if c.name == "As")
+    counters = changed(COUNTERS, store.line, "As", words=words)
+    for read, kinds in ((3, ["surplus_steps"] * more), (2, [])):  # what is no tile, as sums are
+        found = judged(TILED, changed(counters, 23, "As", words=read * words))
         assert [finding.kind for finding in found] == kinds
-    for finding in found:
-        assert finding.verdict is Verdict.TOO_MUCH_TRAFFIC
-        assert finding.facts["words"] == pytest.approx(number, rel=1e-3)
-        assert places(finding) == [("starter/02_tiled.cu", 23, "load")]
+        for finding in found:
+            assert finding.verdict is Verdict.TOO_MUCH_TRAFFIC
+            assert finding.facts["allowed"] == TILES
+            assert places(finding) == [("starter/02_tiled.cu", store.line, "store")]
 
 
 def test_without_shared_memory_there_are_no_conflicts() -> None:

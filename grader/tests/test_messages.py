@@ -306,7 +306,7 @@ EXAMPLES: list[tuple[str, Verdict, Mapping[str, Any]]] = [
     ("output_traffic", Verdict.TOO_MUCH_TRAFFIC, {"name": "C", "access": "store", "words": 36864, "stored": 36864, "loaded": 0, "elements": 12288, "ratio": 3.0}),
     ("one_step_more", Verdict.TOO_MUCH_TRAFFIC, {"name": "A", "access": "load", "words": 50176, "allowed": 43008, "ratio": 7 / 6, "tile_m": 16, "tile_n": 16, "tile_k": 16}),
     ("unnamed_depth", Verdict.TOO_MUCH_TRAFFIC, {"name": "A", "access": "load", "words": 12288, "allowed": 10176, "ratio": 1.2075, "tile_m": 16, "tile_n": 16}),
-    ("shared_words", Verdict.TOO_MUCH_TRAFFIC, {"name": "As", "access": "load", "words": 33.0, "k": 112}),
+    ("surplus_steps", Verdict.TOO_MUCH_TRAFFIC, {"name": "As", "access": "store", "words": 2_048_000, "allowed": 128_000, "ratio": 16.0, "k": 112}),
     ("shared_wavefronts", Verdict.TOO_MUCH_TRAFFIC, {"name": "As", "access": "load", "wavefronts": 104.125, "limit": 4.0}),
     ("tile_too_small", Verdict.TOO_MUCH_TRAFFIC, {"tile_m": 16, "tile_n": 4, "least_m": 8, "least_n": 8}),
     ("uncounted", Verdict.TOO_MUCH_TRAFFIC, {"accesses": 4096}),

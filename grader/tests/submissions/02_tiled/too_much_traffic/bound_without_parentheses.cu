@@ -1,5 +1,5 @@
 // `K + TILE - 1 / TILE` steps where (K + TILE - 1) / TILE are meant: most of them load nothing.
-// EXPECT verdict=too_much_traffic kind=shared_words line=marked devices=simulator
+// EXPECT verdict=too_much_traffic kind=surplus_steps line=marked devices=simulator
 // EXPECT verdict=accepted kind=- line=- devices=gpu
 #include "launch.cuh"
 
@@ -12,11 +12,11 @@ __global__ void matmul_tiled(const float *A, const float *B, float *C, int M, in
     float sum = 0.0f;
     for (int step = 0; step < K + TILE - 1 / TILE; ++step) {
         int a = step * TILE + threadIdx.x, b = step * TILE + threadIdx.y;
-        As[threadIdx.y][threadIdx.x] = row < M && a < K ? A[row * K + a] : 0.0f;
+        As[threadIdx.y][threadIdx.x] = row < M && a < K ? A[row * K + a] : 0.0f;  // EXPECT-LINE
         Bs[threadIdx.y][threadIdx.x] = b < K && col < N ? B[b * N + col] : 0.0f;
         __syncthreads();
         for (int k = 0; k < TILE; ++k) {
-            sum += As[threadIdx.y][k] * Bs[k][threadIdx.x];  // EXPECT-LINE
+            sum += As[threadIdx.y][k] * Bs[k][threadIdx.x];
         }
         __syncthreads();
     }

@@ -1,5 +1,5 @@
 // Every thread reads the words of all rows of the tile, and keeps the products of its own rows.
-// EXPECT verdict=too_much_traffic kind=shared_words line=marked devices=simulator
+// EXPECT verdict=too_much_traffic kind=shared_wavefronts line=marked devices=simulator
 // EXPECT verdict=accepted kind=- line=- devices=gpu
 #include "launch.cuh"
 
