@@ -74,7 +74,8 @@ class Subject:
     """Builds once, launches each shape once, and remembers what the checks so far gave.
 
     The methods that checks call raise KernelFault, NotGraded, GraderFault or PrerequisiteFailed.
-    A time-out is final: it is not waited for again, and every later check fails with it.
+    A time-out is not waited for again, and every later check fails with it; but whole tiles are
+    tried where only ragged ones were.
     """
 
     def __init__(self, entry: Entry, device: Device, plan: Plan, around: Surroundings) -> None:
@@ -137,9 +138,14 @@ class Subject:
 
     def is_right_for_whole_tiles(self) -> None:
         """Give the right answer for shapes made of whole tiles."""
-        choice = self._choice()
+        choice, before = self._choice(), self.timeout
         search = FaultSearch(self._findings_at, ANY_FAULT)
-        search.run(choice.whole_tiles(), None, choice.telling)
+        if before and not self._holds_for_whole_tiles(before):
+            self.timeout = ()
+        try:
+            search.run(choice.whole_tiles(), None, choice.telling)
+        finally:
+            self.timeout = self.timeout or before
 
     def is_right_for_any_shape(self) -> None:
         """Give the right answer for the shapes of Choice.any_shape; compute the last tile of large
@@ -273,6 +279,16 @@ class Subject:
             facts = {"limit_s": self._around.budget_s, "shapes": len(self.known) + 1}
             return (Finding(Verdict.TIMEOUT, "timeout_all", facts, (), shape, self.device.kind),)
         return findings
+
+    def _holds_for_whole_tiles(self, timeout: tuple[Finding, ...]) -> bool:
+        """What hangs where a tile is ragged may well end where all are whole."""
+        _, config = self._launchable()
+        return any(
+            one.shape is None
+            or one.kind == "timeout_all"
+            or one.shape.filled(config.tiles) == one.shape
+            for one in timeout
+        )
 
     def _at_deeper(self) -> tuple[Finding, ...]:
         shape = self._choice().deeper()

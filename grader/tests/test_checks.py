@@ -315,10 +315,10 @@ def test_the_cause_comes_before_the_wrong_answer_it_gives() -> None:
     assert "wrong_answer" in found["whole_tiles"]
 
 
-def test_a_timeout_is_waited_for_once_and_fails_every_later_check() -> None:
+def test_a_timeout_is_waited_for_once_and_once_more_for_whole_tiles() -> None:
     device = FakeDevice(never_ends)
     ledger = check(a_plan(), device)
-    assert len(device.launches) == 1
+    assert [ragged(shape) for shape in device.launches] == [True, False]
     failed = dict.fromkeys(("safe", "whole_tiles"), "fail")
     skipped = dict.fromkeys(("any_shape", "efficient"), "skipped")
     assert statuses(ledger) == {"compiles": "pass", **failed, **skipped} | UNTIMED
@@ -336,7 +336,18 @@ def test_a_timeout_at_a_drawn_shape_is_not_shrunk() -> None:
     device = FakeDevice(behave)
     ledger = check(a_plan(), device)
     assert sum(ragged(shape) and shape not in known for shape in device.launches) == 1
-    assert verdicts(ledger) == {"safe": ["timeout"], "whole_tiles": ["timeout"]}
+    assert verdicts(ledger) == {"safe": ["timeout"], "any_shape": ["timeout"]}
+
+
+def test_what_hangs_at_ragged_shapes_alone_keeps_the_points_of_whole_tiles() -> None:
+    def behave(build: Build, launch: Launch, number: int) -> Run:
+        return (never_ends if ragged(shape_of(launch)) else right)(build, launch, number)
+
+    device = FakeDevice(behave)
+    ledger = check(a_plan(), device)
+    assert verdicts(ledger) == {"safe": ["timeout"], "any_shape": ["timeout"]}
+    assert statuses(ledger)["efficient"] == "pass"
+    assert sum(map(ragged, device.launches)) == 1
 
 
 def test_a_fault_of_ours_is_no_failure_and_is_not_shrunk() -> None:
