@@ -84,7 +84,12 @@ def _transposed(evidence: Evidence, right: Reading) -> Iterator[Finding]:
 
 
 def _swapped_parameters(evidence: Evidence) -> Iterator[Finding]:
-    """A kernel that is right if its parameters came in another order than M, N, K."""
+    """A kernel that is right if its parameters came in another order than M, N, K.
+
+    Only where no size equals another one or the tile's: there, other mistakes leave the same C.
+    """
+    if len({*evidence.shape, *evidence.config.tiles}) < 3 + len({*evidence.config.tiles}):
+        return
     for order in permutations(range(3)):
         names = [0, 0, 0]
         for position, meant in enumerate(order):
@@ -100,19 +105,32 @@ def _wrong_strides(evidence: Evidence, right: Reading) -> Iterator[Finding]:
     """One matrix walked with a wrong stride, or along the wrong axis."""
     for operand in "ABC":
         believed = getattr(right, operand.lower())
-        for walk, used in _walks(evidence.shape, operand, evidence.layout):
+        for walk, used, names in _walks(evidence, operand):
             changed: dict[str, Any] = {operand.lower(): walk}
             if walk != believed and _reproduces(evidence, replace(right, **changed)):
-                yield evidence.finding("wrong_stride", operand=operand, used=used)
+                yield evidence.finding("wrong_stride", operand=operand, used=used, stride_is=names)
 
 
-def _walks(shape: Shape, operand: str, layout: Layout) -> Iterator[tuple[Walk, str]]:
+def _walks(evidence: Evidence, operand: str) -> Iterator[tuple[Walk, str, list[str]]]:
+    """Both ways to walk with each size of the matrices or of the tile as stride, the index that the
+    kernel then uses, and what that stride is."""
     outer, inner = {"A": ("row", "k"), "B": ("k", "col"), "C": ("row", "col")}[operand]
-    rows_first = operand != "B" or layout is Layout.KXN
-    for name, stride in zip("MNK", shape, strict=True):
-        forward = Walk(stride, 1), f"{operand}[{outer} * {name} + {inner}]"
-        backward = Walk(1, stride), f"{operand}[{inner} * {name} + {outer}]"
+    rows_first = operand != "B" or evidence.layout is Layout.KXN
+    for stride, names in _strides(evidence).items():
+        forward = Walk(stride, 1), f"{operand}[{outer} * {names[0]} + {inner}]", names
+        backward = Walk(1, stride), f"{operand}[{inner} * {names[0]} + {outer}]", names
         yield from (forward, backward) if rows_first else (backward, forward)
+
+
+def _strides(evidence: Evidence) -> dict[int, list[str]]:
+    """The names that each size has here; a size of the tile counts from 3 on."""
+    sizes = [*zip("MNK", evidence.shape, strict=True)]
+    named = zip(("tile_m", "tile_n", "tile_k"), evidence.config.tiles, strict=True)
+    sizes += [(name, size) for name, size in named if size > 2]
+    found: dict[int, list[str]] = {}
+    for name, size in sizes:
+        found.setdefault(size, []).append(name)
+    return found
 
 
 def _reproduces(evidence: Evidence, reading: Reading) -> bool:

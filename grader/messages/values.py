@@ -31,8 +31,10 @@ def _swapped_parameters(finding: Finding) -> str:
 def _wrong_stride(finding: Finding) -> str:
     facts = finding.facts
     verb = "writes" if facts["operand"] == "C" else "reads"
+    names = facts.get("stride_is", [])
+    several = f" ({listed(names)} are the same here)" if len(names) > 1 else ""
     return (
-        f"{element(finding)}. This C comes from a kernel that {verb} {facts['used']}"
+        f"{element(finding)}. This C comes from a kernel that {verb} {facts['used']}{several}"
         f"{_or_turned(finding, facts['operand'])}: how many "
         f"elements lie between neighbouring rows of {facts['operand']} in memory{_and_where(facts)}"
     )

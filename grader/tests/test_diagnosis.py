@@ -147,6 +147,22 @@ def test_a_wrong_stride_is_named_as_the_kernel_writes_it(
     assert found.facts["used"] == used
 
 
+@pytest.mark.parametrize(
+    ("shape", "used", "names"),
+    [
+        ("8x8x16", "A[row * M + k]", ["M", "N", "tile_m", "tile_n"]),
+        ("24x8x16", "A[row * N + k]", ["N", "tile_m", "tile_n"]),
+        ("24x16x40", "A[row * tile_m + k]", ["tile_m", "tile_n"]),
+    ],
+)
+def test_a_stride_that_is_the_tile_s_is_told_beside_the_sizes_that_equal_it(
+    shape: str, used: str, names: list[str]
+) -> None:
+    found = explained(Kernel(a=lambda r, k, s: r * 8 + k), shape, TILED)[0]
+    assert (found.kind, found.facts["used"]) == ("wrong_stride", used)
+    assert [name for name in found.facts["stride_is"] if name != "tile_k"] == names
+
+
 @pytest.mark.parametrize("shape", ["17x9x5", "33x17x65", "16x16x16"])
 def test_b_read_in_the_other_layout_is_named(shape: str) -> None:
     as_kxn = Kernel(b=lambda k, c, s: k * s.n + c)

@@ -223,6 +223,7 @@ EXAMPLES: list[tuple[str, Verdict, Mapping[str, Any]]] = [
     ("axes_swapped", Verdict.WRONG_ANSWER, {**ELEMENT, **CUT, "causes": ["axes", "bounds", "part_of_tile"]}),
     ("swapped_parameters", Verdict.WRONG_ANSWER, {**ELEMENT, "order": ["M", "K", "N"]}),
     ("wrong_stride", Verdict.WRONG_ANSWER, {**ELEMENT, "operand": "A", "used": "A[row * N + k]"}),
+    ("wrong_stride", Verdict.WRONG_ANSWER, {**ELEMENT, "operand": "A", "used": "A[row * M + k]", "stride_is": ["M", "tile_m"]}),
     ("wrong_stride", Verdict.WRONG_ANSWER, {**ELEMENT, "operand": "C", "used": "C[row * M + col]"}),
     ("b_other_layout", Verdict.WRONG_ANSWER, {**ELEMENT, "stored": "NxK", "read_as": "KxN"}),
     ("b_other_layout", Verdict.WRONG_ANSWER, {**ELEMENT, "stored": "KxN", "read_as": "NxK", "turned_tile": 16}),
