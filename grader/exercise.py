@@ -10,7 +10,9 @@ from types import MappingProxyType
 
 from grader import settings
 from grader.finding import GraderFault
+from grader.messages import TEXTS
 from grader.problems.matmul import Layout
+from grader.verdict import Verdict
 
 PROJECT = settings.PROJECT  # the repository's root
 
@@ -45,7 +47,6 @@ _KEYS = ("title", "kernel", "b_layout", "graded", "points", "limits", "speed", "
 _EARNING = CHECKS[1:]  # that it compiles is worth nothing by itself
 _FOLDER = re.compile(r"[0-9]{2}_[a-z][a-z0-9_]*")
 _KERNEL = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
-_KIND = re.compile(r"[a-z][a-z0-9_]*")
 
 
 class ExerciseError(GraderFault):
@@ -175,9 +176,14 @@ def _speed_sizes(top: settings.Table, points: int) -> tuple[int, ...]:
 
 
 def _hints(table: settings.Table) -> Mapping[str, str]:
+    known = {*Verdict, *TEXTS}
     for key in table.entries:
-        if not _KIND.fullmatch(key):
-            raise table.fault(key, "is not a kind of finding; kinds look like wrong_answer.")
+        if key not in known:  # a hundred: too many to list
+            raise table.error(
+                f'{settings.shown(table.path)}: unknown key "{table.prefix}{key}". '
+                f"{settings.did_you_mean(key, known)}Known are the verdicts of grader/verdict.py, "
+                "such as wrong_answer, and the kinds of finding, the keys in grader/messages/."
+            )
     return MappingProxyType({key: table.text(key) for key in table.entries})
 
 

@@ -11,8 +11,8 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from types import MappingProxyType
+from typing import TYPE_CHECKING
 
-from grader.exercise import Exercise
 from grader.finding import Finding, is_unexplained
 from grader.messages import (
     building,
@@ -27,6 +27,9 @@ from grader.messages import (
 )
 from grader.messages.wording import Template, phrases
 from grader.verdict import Verdict
+
+if TYPE_CHECKING:  # a hint of an exercise must be for one of these texts
+    from grader.exercise import Exercise
 
 __all__ = ["TEXTS", "Message", "describe", "say"]
 
