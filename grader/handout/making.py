@@ -13,6 +13,7 @@ from grader.finding import GraderFault
 from grader.git import GitError, git
 from grader.handout import contents, manifest
 from grader.handout.leaks import leaks
+from grader.handout.sheets import contradictions
 from grader.machine_fault import unwritable
 from grader.starters import plain_solution
 from grader.tree import tree_sha256, version
@@ -39,9 +40,17 @@ def compose(root: Path) -> Mapping[str, bytes]:
 
 
 def make(root: Path, output: Path) -> int:
-    """Write the hand-out to the new folder `output` and commit it; returns the number of files."""
+    """Write the hand-out to the new folder `output` and commit it; returns the number of files.
+
+    Raises GraderFault for what `compose` refuses, and for a sheet that promises other points.
+    """
     with _whole(output):
         files = compose(root)
+        if wrong := "; ".join(contradictions(root, files)):
+            raise GraderFault(
+                f"Sheets tell other points than exercise.toml gives: {wrong}. "
+                "Next: mend the table and the sum there, commit, and make handout again"
+            )
         for name, content in files.items():
             _write(output / name, content, executable=os.access(root / name, os.X_OK))
         title = f"{_course(root)} {version(root)}"

@@ -16,7 +16,7 @@ import pytest
 from grader import cli
 from grader.exercise import PROJECT, load_all
 from grader.finding import GraderFault
-from grader.handout import making, manifest, protection, update
+from grader.handout import contents, making, manifest, protection, update
 from grader.handout.leaks import leaks
 from grader.starters import solution_regions
 from grader.submission import status
@@ -170,12 +170,38 @@ def test_nothing_is_handed_out_when_a_solution_is_in_it(repository: Path, tmp_pa
     assert not (tmp_path / "out").exists()
 
 
+def test_a_sheet_that_promises_other_points_is_not_handed_out(
+    repository: Path, tmp_path: Path
+) -> None:
+    root = tmp_path / "other"
+    shutil.copytree(repository, root)
+    toml, sheet = (root / "exercises/01_naive" / name for name in ("exercise.toml", "README.md"))
+    toml.write_text(toml.read_text().replace("any_shape = 6", "any_shape = 10"))
+    commit(root)
+    told = "01_naive/README.md: any shape 6 instead of 10, nowhere 24 points, the sum. Next: mend"
+    with pytest.raises(GraderFault, match=told):
+        making.make(root, tmp_path / "out")
+    assert not (tmp_path / "out").exists()
+    text = sheet.read_text()
+    sheet.write_text(text.replace("any shape | 6 |", "any shape | 10 |").replace("20 p", "24 p"))
+    commit(root)
+    assert making.make(root, tmp_path / "out")
+    sheet.write_text(text.replace("What is checked", "Was geprüft wird"))  # translated
+    commit(root)
+    assert making.make(root, tmp_path / "translated")
+
+
 def test_what_is_not_committed_is_not_handed_out(repository: Path, tmp_path: Path) -> None:
     root = tmp_path / "dirty"
     shutil.copytree(repository, root)
     (root / "grades.csv").write_text("ada,100\n")
     with pytest.raises(GraderFault, match=r"not committed: grades\.csv"):
         making.make(root, tmp_path / "out")
+    (root / "grades.csv").unlink()
+    for name in ("class/gradebook.csv", "results/results.json", "out.svg"):  # as `make` calls them
+        (root / name).parent.mkdir(exist_ok=True)
+        (root / name).touch()
+    assert contents.files(root)
 
 
 def test_a_folder_with_something_in_it_is_left_alone(repository: Path, tmp_path: Path) -> None:

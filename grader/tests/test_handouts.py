@@ -9,6 +9,8 @@ from xml.etree import ElementTree
 import pytest
 
 from grader.exercise import PROJECT, Exercise, load_all
+from grader.handout import sheets
+from grader.report.words import check_name
 
 EXERCISES = load_all(PROJECT)
 GRADED = [exercise for exercise in EXERCISES if exercise.graded]
@@ -33,13 +35,11 @@ def test_the_points_add_up_to_100() -> None:
 
 @pytest.mark.parametrize("exercise", GRADED, ids=lambda exercise: exercise.name)
 def test_the_table_of_checks_gives_the_points_of_exercise_toml(exercise: Exercise) -> None:
-    table = handout(exercise).split("\n## What is checked\n")[1].split("\n## ")[0]
-    rows = re.findall(r"^\| ([a-z ]+) \| (\d+) \| .+ \|$", table, re.MULTILINE)
-    told = {check.replace(" ", "_"): int(points) for check, points in rows}
     # A check without points is told only if it is a condition for the others.
-    expected = {check: n for check, n in exercise.points.items() if n or check == "compiles"}
-    assert told == expected
-    assert f"{exercise.total} points" in handout(exercise)
+    checks = [check for check, points in exercise.points.items() if points or check == "compiles"]
+    assert [*sheets.points_told(handout(exercise))] == [*map(check_name, checks)]
+    name = f"exercises/{exercise.name}/README.md"
+    assert not list(sheets.contradictions(PROJECT, {name: handout(exercise).encode()}))
 
 
 def row(exercise: Exercise, check: str) -> str:
