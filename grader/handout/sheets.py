@@ -33,7 +33,7 @@ def points_told(sheet: str) -> Mapping[str, int]:
 
 def _wrong(exercise: Exercise, sheet: str, told: Mapping[str, int]) -> Iterator[str]:
     given = {check_name(check): points for check, points in exercise.points.items()}
-    for check in given | told:
+    for check in {**given, **told}:
         if told.get(check, 0) != given.get(check, 0):
             yield f"{check} {told.get(check, 0)} instead of {given.get(check, 0)}"
     if not re.search(rf"\b{exercise.total} points\b", sheet):
