@@ -108,6 +108,7 @@ def _row(one: Class, student: Student, deadline: Deadline | None) -> Row:
     row = Row(student, status, note, received, late, record, fetched_late)
     told = (
         note,
+        "" if student.received else str(snapshot.get("dated") or ""),
         "" if known else "time of submission unknown, taken as on time",
         "late by when it was fetched; when it was pushed is not known" if fetched_late else "",
         f"not graded here, for what the kernels use: {', '.join(row.opted_out)}"

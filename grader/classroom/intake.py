@@ -183,7 +183,7 @@ def settle(one: Class, student: Student, taken: Snapshot, begin: datetime) -> No
     data = _dated(taken, one, student, known, begin)
     same = _contents(place / PARTIAL) == _contents(place / SUBMISSION)
     if taken.status == known.get("status") == OK and same:
-        data |= {key: known[key] for key in ("detail", "taken", "received")}
+        data |= {key: known.get(key) for key in ("detail", "dated", "taken", "received")}
     folders.write_json(place / COMING, data)
     history.finish(place)
 
@@ -213,14 +213,16 @@ def _dated(
     known: Mapping[str, Any],
     begin: datetime,
 ) -> dict[str, Any]:
-    """What snapshot.json says. `received` is what counts where the roster names no time.
+    """What snapshot.json says. `received` is what counts where the roster names no time, and
+    `dated` why.
 
     What was not there at first came later, and so did other files than those that were taken at
     first, unless it is the teacher who looks elsewhere now, at what was there already.
     """
     now = begin.isoformat(timespec="seconds")
     where = {"source": student.source, "submissions": str(one.submissions)}
-    data = {**asdict(taken), **where, "taken": now, "received": now if taken.fetched else None}
+    when = {"taken": now, "received": now if taken.fetched else None, "dated": ""}
+    data = {**asdict(taken), **where, **when}
     moved = known.get("submissions") != where["submissions"] and not taken.fetched
     if not known or (moved and known["status"] != OK):
         return data
@@ -229,9 +231,9 @@ def _dated(
     elsewhere = known.get("source", student.source) != student.source and not taken.fetched
     if elsewhere and _was_there(one, student.source, known["taken"]):
         return data | {"received": known["received"]}
-    earlier = "other files" if known["status"] == OK else STATUS[known["status"]]
+    earlier = "other files were taken" if known["status"] == OK else STATUS[known["status"]]
     told = (
-        f"{earlier} at {known['taken']}, so it counts from when it was taken; "
+        f"{earlier} at {known['taken']}, so what came later counts from when it was taken; "
         "the roster's column received overrides that"
     )
-    return data | {"received": now, "detail": "; ".join(filter(None, (taken.detail, told)))}
+    return data | {"received": now, "dated": told}

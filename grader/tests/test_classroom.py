@@ -1364,7 +1364,11 @@ def test_what_was_missing_or_broken_is_looked_at_again_and_counts_from_then(
     assert run_class(one) == ["graded", "graded"]
     for row in gradebook.rows(one, None):
         assert row.received is not None
-        assert "so it counts from when it was taken; the roster's column received" in row.note
+        assert "so what came later counts from when it was taken; the roster's column" in row.note
+    one = class_of(tmp_path, f"student,received\nada,{DUE.isoformat()}\nbob,\n")
+    ada, bob = gradebook.rows(one, None)
+    assert (ada.received, ada.note) == (DUE, "")
+    assert bob.note
 
 
 def test_whoever_was_looked_for_in_another_folder_is_not_late_for_that(
@@ -1645,7 +1649,10 @@ def test_other_files_of_a_folder_count_from_when_they_were_taken_anew(
     assert regrade(one, fetch=True) == 0
     (row,) = gradebook.rows(one, None)
     assert row.received is not None
-    assert re.search("other files at 20.*the roster's column received overrides", row.note)
+    told = "^other files were taken at 20.*, so what .*the roster's column received overrides"
+    assert re.search(told, row.note)
+    assert regrade(one, fetch=True) == 0  # the same files
+    assert re.search(told, gradebook.rows(one, None)[0].note)
 
 
 def test_everybody_is_taken_at_one_time_before_anybody_is_graded(
