@@ -274,10 +274,10 @@ def _regrade(options: argparse.Namespace) -> int:
                 history.put_back(place, kept, options.reason)
     _gather(one)
     earned = "no score" if row.earned is None or back else f"{row.earned} points"
-    print(f"{student.name}: {earned} ({gradebook.outcome(row)}); "
+    print(f"{student.name}: {earned}, {gradebook.outcome(row)}; "
           f"{'the earlier one still counts' if back else 'this one counts'}.")  # fmt: skip
     print(f"{'This' if back else 'The earlier'} one is kept: {kept}")
-    return OK if row.status == "graded" else ERROR
+    return ERROR if row.earned is None else OK
 
 
 def _archive(one: Class, student: Student, options: argparse.Namespace) -> Path:

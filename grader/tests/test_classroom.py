@@ -1579,13 +1579,23 @@ def test_a_regrade_keeps_both_and_says_which_counts(
     kept = one.of(one.students[0]) / "history/1"
     assert json.loads((kept / "replaced.json").read_text())["reason"] == "appeal"
     assert (kept / "results.json").is_file()
-    assert "this one counts" in capsys.readouterr().out
+    assert re.search(r"^ada: \d+ points, graded.*; this one counts", capsys.readouterr().out, re.M)
 
 
 def regrade(one: folder.Class, fetch: bool = False) -> int:
     return command.main(argparse.Namespace(
         verb="regrade", output=one.folder, student="ada", reason="appeal", fetch=fetch
     ))  # fmt: skip
+
+
+def test_a_regrade_of_who_handed_in_nothing_ends_well(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    one = class_of(tmp_path, "student\nada\n")
+    assert run_class(one) == ["missing"]
+    assert regrade(one) == cli.OK
+    told = "ada: 0 points, nothing handed in (ada is not in "
+    assert told in capsys.readouterr().out
 
 
 def test_a_regrade_without_a_score_replaces_none(
