@@ -95,6 +95,9 @@ def compose(options: argparse.Namespace) -> Class:
     policy.load(PROJECT)  # what is wrong in course.toml is told before anybody is graded
     if not options.submissions.is_dir():
         raise GraderFault(f"{options.submissions} is no folder. Next: SUBMISSIONS=dir")
+    if options.submissions.resolve() == options.output.resolve():
+        told = f"{options.output} is SUBMISSIONS: the class would lie between what was handed in"
+        raise GraderFault(f"{told}. Next: OUTPUT=new folder")
     begun = (options.output / folders.CLASS).exists()
     known = folders.load(options.output) if begun else None
     if known:

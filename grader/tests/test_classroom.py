@@ -1002,6 +1002,17 @@ def test_a_roster_is_refused_before_anything_is_started(
     assert not (tmp_path / "class").exists()
 
 
+@pytest.mark.parametrize("verb", ["class", "collect"])
+def test_a_class_is_not_written_between_what_was_handed_in(
+    verb: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    lay(tmp_path, {"roster.csv": "student\nada\n", "in/ada/01_naive.cu": "work"})
+    words = [verb, str(tmp_path / "roster.csv"), str(tmp_path / "in")]
+    assert cli.main([*words, "--output", f"{tmp_path}/in/../in"]) == cli.ERROR
+    assert "between what was handed in. Next: OUTPUT=new folder" in capsys.readouterr().err
+    assert [path.name for path in (tmp_path / "in").iterdir()] == ["ada"]
+
+
 def options_of(tmp_path: Path, **changed: Any) -> argparse.Namespace:
     given = {"submissions": tmp_path, "output": tmp_path / "class", "seed": None, "device": None,
              "roster": tmp_path / "roster.csv"}  # fmt: skip
