@@ -230,7 +230,7 @@ def _tell(one: Class, rows: Sequence[gradebook.Row], leads: int) -> None:
         told = f"Fetched after the deadline, and nobody knows when they were pushed: {late}"
         print(f"{told}. Next: give the roster's column received", file=sys.stderr)
     if any(row.status == snapshot.MISSING for row in rows) and (left := intake.unclaimed(one)):
-        print(f"In {one.submissions} and of nobody in the roster: {a_few(left)}")
+        print(f"In {one.submissions} and named by no line of the roster: {a_few(left)}")
     if len(one.strangers) > len(rows):
         told = f"{one.folder} holds gradings of {len(one.strangers)} who are not in the roster"
         print(f"{told}. Next: if it is another class's, OUTPUT=new folder", file=sys.stderr)

@@ -130,7 +130,7 @@ def unclaimed(one: Class) -> list[str]:
 
     Nothing where all sources are addresses: the folder may then hold anything.
     """
-    sources = [student.source for student in one.graded if not ADDRESS.match(student.source)]
+    sources = [student.source for student in one.students if not ADDRESS.match(student.source)]
     if not sources or not one.submissions.is_dir():
         return []
     found = {path.name for path in entries(one.submissions, one.folder)}

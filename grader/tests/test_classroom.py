@@ -1142,9 +1142,11 @@ def test_what_nobody_in_the_roster_handed_in_is_told_where_something_is_missing(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     lay(tmp_path, {"in/ada.zip": "", "in/Bob L.zip": "", "in/.hidden": "", "in/team/cy.zip": ""})
-    students = read_roster(tmp_path, "student,source\nada,\nbob,\ncy,team/cy\ndot,.\n")
+    lay(tmp_path, {"in/lea.zip": ""})
+    roster_text = "student,source,received\nada,\nbob,\ncy,team/cy\ndot,.\nlea,,yesterday\n"
+    students = read_roster(tmp_path, roster_text)
     one = folder.Class(tmp_path / "in/class", tmp_path / "in", 7, "simulator", students)
-    told = f"In {tmp_path / 'in'} and of nobody in the roster: Bob L.zip\n"
+    told = f"In {tmp_path / 'in'} and named by no line of the roster: Bob L.zip\n"
     for status, times in (("missing", 1), ("misnamed", 0)):
         put(one, "bob", None, status)
         command._gather(one)
