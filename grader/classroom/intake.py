@@ -93,12 +93,19 @@ def look(one: Class, student: Student) -> Snapshot:
     shutil.rmtree(partial, ignore_errors=True)
     partial.mkdir(parents=True)
     others = [other.source for other in one.students if other.source != student.source]
-    return _look(student.source, one.submissions, partial, others)
+    theirs = [other.name for other in one.students if other.source == student.source]
+    return _look(student.source, one.submissions, partial, others, theirs)
 
 
-def _look(source: str, submissions: Path, output: Path, others: Sequence[str] = ()) -> Snapshot:
+def _look(
+    source: str,
+    submissions: Path,
+    output: Path,
+    others: Sequence[str] = (),
+    students: Sequence[str] = (),
+) -> Snapshot:
     try:
-        return take(source, submissions, wanted(), output, others)
+        return take(source, submissions, wanted(), output, others, students)
     except Exception as fault:  # of this one source: everybody else is taken
         return Snapshot("unreadable", f"{type(fault).__name__}: {fault}")
 

@@ -53,19 +53,24 @@ def wanted() -> tuple[str, ...]:
 
 
 def take(
-    source: str, submissions: Path, names: Sequence[str], output: Path, others: Sequence[str] = ()
+    source: str,
+    submissions: Path,
+    names: Sequence[str],
+    output: Path,
+    others: Sequence[str] = (),
+    students: Sequence[str] = (),
 ) -> Snapshot:
     """Copy the files called `names` to the new folder `output`.
 
     `source` is a folder or a zip below `submissions`, or an address that git can clone; `others`
-    are the sources of other students.
+    are the sources of other students, and `students` the names of those whose source this is.
     """
     output.mkdir(parents=True, exist_ok=True)
     there = _inside(submissions, source)
     if not there and ADDRESS.match(source):
         return replace(_from_git(source, names, output), fetched=True)
     if not there:
-        return _absent(submissions, source, others)
+        return _absent(submissions, source, others, students)
     path, *more = there
     # Also a clone: its .git may name any repository of this machine as its own.
     taken = (_from_folder if path.is_dir() else _from_zip)(path, names, output)
@@ -89,24 +94,35 @@ def _inside(submissions: Path, source: str) -> list[Path]:
     return list(there)
 
 
-def _absent(submissions: Path, source: str, others: Sequence[str]) -> Snapshot:
-    """Nothing of that name; what is called like it, and not another's, is no reason for a score of
-    0 unseen."""
-    path, alike = submissions / source, list[str]()
+def _absent(
+    submissions: Path, source: str, others: Sequence[str], students: Sequence[str]
+) -> Snapshot:
+    """Nothing of that name; what is called like it or like the student, and not another's, is no
+    reason for a score of 0 unseen."""
+    like_it = _alike(submissions, source)
+    found = like_it.union(*(_alike(submissions, name) for name in students))
+    taken = {one for other in others if found for one in _inside(submissions, other)}
+    alike = {path for path in found if Path(os.path.realpath(path)) not in taken}
+    if not alike:
+        return Snapshot(MISSING, f"{source} is not in {submissions}")
+    whom = "it" if alike <= like_it else "it or the student"
+    named = a_few(sorted(path.name for path in alike))
+    return Snapshot(
+        MISNAMED,
+        f"{source} is no folder or zip in {submissions}; called like {whom}: {named}. "
+        "Name the right one in the roster's column source, as a folder or zip",
+    )
+
+
+def _alike(submissions: Path, name: str) -> set[Path]:
+    """What is called like it or, where its folder is not there either, like that one."""
+    path = submissions / name
     with suppress(OSError, RuntimeError, ValueError):
         while not path.parent.is_dir():
             path = path.parent
         if path.parent.resolve().is_relative_to(submissions.resolve()):
-            alike = places.like(path.name, os.listdir(path.parent))
-            taken = {one for other in others if alike for one in _inside(submissions, other)}
-            alike = [name for name in alike if (path.parent / name).resolve() not in taken]
-    if not alike:
-        return Snapshot(MISSING, f"{source} is not in {submissions}")
-    return Snapshot(
-        MISNAMED,
-        f"{source} is no folder or zip in {submissions}; called like it: {a_few(alike)}. "
-        "Name the right one in the roster's column source, as a folder or zip",
-    )
+            return {path.parent / one for one in places.like(path.name, os.listdir(path.parent))}
+    return set()
 
 
 def _from_folder(path: Path, names: Sequence[str], output: Path) -> Snapshot:

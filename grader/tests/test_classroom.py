@@ -568,6 +568,22 @@ def test_what_another_line_names_is_not_taken_for_a_misspelt_name(tmp_path: Path
     assert "called like it: kim.rar. Name" in found["kim"].detail
 
 
+def test_a_misspelt_source_is_no_score_where_something_is_called_like_the_student(
+    tmp_path: Path,
+) -> None:
+    lay(tmp_path, {"Ada.zip": "", "bob/01_naive.cu": "work", "team/x.txt": "", "eve/x.cu": ""})
+    (tmp_path / "gus").symlink_to("gus")
+    sources = "ada,,adda\nbob,,bbo\ncy,,bob\ndan,1,even\neve,1,even\nfay,,team/fay\ngus,,gsu\n"
+    one = class_of(tmp_path, f"student,group,source\n{sources}")
+    found = {student.name: intake.look(one, student) for student in one.students}
+    assert {name: taken.status for name, taken in found.items()} == {
+        "ada": "misnamed", "bob": "missing", "cy": "ok", "dan": "misnamed", "eve": "misnamed",
+        "fay": "missing", "gus": "misnamed",
+    }  # fmt: skip
+    told = "adda is no folder or zip in .*; called like it or the student: Ada.zip. Name the right"
+    assert re.match(told, found["ada"].detail)
+
+
 def test_a_pointer_of_git_lfs_is_no_submission(tmp_path: Path) -> None:
     lay(tmp_path / "ada", {"01_naive.cu": "version https://git-lfs.github.com/spec/v1\noid x\n"})
     found = take("ada", tmp_path, NAMES, tmp_path / "out")
