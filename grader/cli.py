@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import NoReturn
 
-from grader import interruption, machine_fault
+from grader import changed_copy, interruption, machine_fault
 from grader.bench.options import add_parser as add_bench
 from grader.caller import is_make, reworded
 from grader.classroom.options import VERBS as CLASS_VERBS
@@ -56,6 +56,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return status
     except GraderFault as fault:
         _tell(str(fault))
+        if "Next: " not in str(fault) and (changed := changed_copy.note(fault=str(fault))):
+            _tell(changed)
     except KeyboardInterrupt:
         _tell("Interrupted.")
     except BrokenPipeError:
@@ -63,6 +65,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except (OSError, MemoryError) as fault:
         _tell(machine_fault.told(fault))
     except Exception as fault:  # a mistake of ours: not 1, which says that a kernel failed
+        if (answered := changed_copy.answer(options.verb)) is not None:
+            return answered
         traceback.print_exc()
         _tell(machine_fault.told(fault))
     with contextlib.suppress(OSError):

@@ -526,3 +526,54 @@ def test_released_solutions_have_no_markers_and_all_the_code(
         assert "//STARTER" not in text
         original = (repository / "exercises" / name.removesuffix(".cu") / "solution.cu").read_text()
         assert all(region in text for region in solution_regions(original))
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "call"),
+    [
+        ("grader/report/words.py", "frm grader import checks\n", ("doctor",)),  # all import it
+        ("grader/score.py", "// hi\n", ("test", "EX=warmup")),
+        ("grader/git.py", None, ("starter",)),
+        ("grader/handout/update.py", "restore = 1\n", ("update", "FROM=nowhere")),
+    ],
+)
+def test_a_grader_that_was_broken_is_told_as_such_and_restored(
+    name: str, text: str | None, call: tuple[str, ...], copy: Path
+) -> None:
+    handed_out = (copy / name).read_text()
+    (copy / name).unlink()
+    if text is not None:
+        (copy / name).write_text(text)
+    (copy / "README.md").write_text("my notes\n")
+    told = f"Changed outside starter/: {name}. Next: make restore\n"
+    assert make(copy, *call).stderr.startswith(told)
+    done = make(copy, "restore")
+    assert (done.returncode, done.stdout) == (0, f"Restored: README.md, {name}\n")
+    assert (copy / name).read_text() == handed_out
+    assert make(copy, "restore").stdout == "Nothing outside starter/ was changed.\n"
+
+
+def test_a_broken_grader_that_the_history_lacks_is_told_with_the_next_step(copy: Path) -> None:
+    for name in ("git", "finding"):
+        (copy / f"grader/{name}.py").unlink()
+    commit(copy)
+    forget = "git rm -q --cached --ignore-unmatch grader/git.py"
+    git(copy, "filter-branch", "--index-filter", forget)
+    done = make(copy, "restore")
+    assert done.returncode == 2
+    assert done.stdout == "Restored: grader/finding.py\n"
+    assert done.stderr.startswith(
+        "Not in this repository's history as handed out: grader/git.py. Next: get the hand-out anew"
+    )
+
+
+def test_a_fault_in_a_changed_file_has_the_command_that_restores_it(copy: Path) -> None:
+    (copy / "exercises/01_naive/exercise.toml").unlink()
+    done = make(copy, "test", "EX=naive")
+    assert done.stderr.splitlines()[:2] == [
+        "exercises/01_naive/exercise.toml: cannot be read: No such file or directory.",
+        "Changed outside starter/: exercises/01_naive/exercise.toml. Next: make restore",
+    ]
+    git(copy, "checkout", "--", "exercises")
+    (copy / "compile_flags.txt").unlink()  # what the fault does not name
+    assert "Changed" not in make(copy, "test", "EX=nvaie").stderr
