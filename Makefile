@@ -12,8 +12,8 @@ PY := .venv/bin/python
 export GRADER_WORDS = make
 
 # What a command was called with, for its recipe: EX="$$EX" rather than text inside the recipe.
-export PYTHON EX SHAPE DEVICE SEED SUBMISSION OUTPUT WHEELHOUSE PYTHON_VERSION MACHINE
-export RESULT FROM FILE KERNEL GRID BLOCK ARGS SHARED LINE SVG SWEEP
+TAKEN = PYTHON EX SHAPE DEVICE SEED SUBMISSION OUTPUT WHEELHOUSE PYTHON_VERSION MACHINE
+TAKEN += RESULT FROM FILE KERNEL GRID BLOCK ARGS SHARED LINE SVG SWEEP SYSTEM_PACKAGES
 
 CASE = $${EX:+--exercise "$$EX"} $${SHAPE:+--shape="$$SHAPE"}
 PLACE = $${DEVICE:+--device "$$DEVICE"} $${SEED:+--seed "$$SEED"}
@@ -25,9 +25,31 @@ PICTURE = $${LINE:+--line "$$LINE"} $${SVG:+--svg "$$SVG"}
 
 -include teachers.mk
 
+export $(TAKEN)
+
+# A misspelt variable would be ignored in silence, and another folder graded than was meant. What a
+# make above this one was called with is passed on to here, and may be for others.
+OTHERS = PY PARALLEL MAKE% SHELL CC CXX CFLAGS CXXFLAGS CPPFLAGS LDFLAGS V VERBOSE
+OTHERS += PATH HOME TMPDIR LANG LC_% LD_% TERM COLUMNS NO_COLOR CUDA% NVCC% NVIDIA_% OMP_% SLURM_%
+OTHERS += PYTHONPATH PYTEST_ADDOPTS PIP_% UV_% GIT_% XDG_% %_proxy %_PROXY
+ifeq ($(MAKELEVEL),0)
+UNKNOWN := $(strip $(foreach name,$(filter-out $(TAKEN) $(OTHERS),$(.VARIABLES)), \
+	$(if $(filter command,$(origin $(name))),$(name))))
+endif
+ifneq ($(UNKNOWN),)
+$(or $(MAKECMDGOALS),help) .venv/base.stamp: known
+endif
+NEAREST = import difflib, sys; print(*difflib.get_close_matches(sys.argv[1].upper(), sys.argv[2:], 1, 0.7))
+
 .DEFAULT_GOAL := help
 .PHONY: help test run inspect bench sweep grade verify starter update restore
-.PHONY: doctor nvcc setup wheelhouse clean
+.PHONY: doctor nvcc setup wheelhouse clean known
+
+known:
+	@for name in $(UNKNOWN); do \
+		near=$$("$$PYTHON" -c '$(NEAREST)' "$$name" $(TAKEN) 2>/dev/null); \
+		echo "$$name is not known.$${near:+ Did you mean $$near?} Next: make lists what each command takes; a variable for other programs goes before it: $$name=... make" >&2; \
+	done; exit 2
 
 help:
 	@echo "Grading of CUDA matrix multiplication. Read exercises/, edit starter/, then:"
@@ -40,16 +62,16 @@ help:
 test: .venv/gpu.stamp ## check your files [SUBMISSION=starter] [EX=tiled] [SHAPE=33x17x65] [DEVICE=...] [SEED=n]
 	@"$(PY)" -m grader test $(CASE) $(PLACE) $${SUBMISSION:+"$$SUBMISSION"}
 
-run: .venv/gpu.stamp ## launch once, print A, B, C and the kernel's printf: EX=tiled SHAPE=3x3x3 [DEVICE=...]
+run: .venv/gpu.stamp ## launch once, print A, B, C and the kernel's printf: EX=tiled SHAPE=3x3x3 [SUBMISSION=starter] [DEVICE=...]
 	@"$(PY)" -m grader run $(CASE) $(PLACE) $${SUBMISSION:+"$$SUBMISSION"}
 
-inspect: .venv/base.stamp ## what each line costs in memory traffic: EX=tiled SHAPE=97x97x97 or FILE=any.cu KERNEL= GRID= BLOCK= ARGS= [LINE=28 SVG=out.svg]
-	@"$(PY)" -m grader inspect $${FILE:+"$$FILE"} $(CASE) $(LAUNCH) $(PICTURE) $${SEED:+--seed "$$SEED"}
+inspect: .venv/base.stamp ## what each line costs in memory traffic: EX=tiled SHAPE=97x97x97 [SUBMISSION=starter] or FILE=any.cu KERNEL= GRID= BLOCK= ARGS= [LINE=28 SVG=out.svg]
+	@"$(PY)" -m grader inspect $${FILE:+"$$FILE"} $${SUBMISSION:+"$$SUBMISSION"} $(CASE) $(LAUNCH) $(PICTURE) $${SEED:+--seed "$$SEED"}
 
 bench: .venv/gpu.stamp ## how fast your kernel is, with a plot: EX=tiled [SHAPE=4096x4096x4096] [DEVICE=...] [SUBMISSION=starter] [SVG=out.svg]
 	@"$(PY)" -m grader bench $(CASE) $(PLACE) $${SVG:+--svg "$$SVG"} $${SUBMISSION:+"$$SUBMISSION"}
 
-sweep: .venv/gpu.stamp ## other tile sizes side by side, the best marked: EX=tiled [SWEEP="TILE=8,16,32"] [SHAPE=2048x2048x2048] [DEVICE=...]
+sweep: .venv/gpu.stamp ## other tile sizes side by side, the best marked: EX=tiled [SWEEP="TILE=8,16,32"] [SHAPE=2048x2048x2048] [SUBMISSION=starter] [DEVICE=...]
 	@"$(PY)" -m grader sweep $(CASE) $(PLACE) $${SWEEP:+--values "$$SWEEP"} $${SUBMISSION:+"$$SUBMISSION"}
 
 grade: .venv/gpu.stamp ## score, report, result files [SUBMISSION=starter] [EX=tiled] [SEED=n] [DEVICE=...] [OUTPUT=results]

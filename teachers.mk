@@ -1,7 +1,7 @@
 # What teachers and developers use besides the students' commands: the Makefile includes this file
 # where it is there. The students' copy has neither it nor what its commands need.
 
-export ROSTER SUBMISSIONS JOBS PROFILE STUDENT REASON FETCH OUT SIZES FUZZ PYTEST_ARGS
+TAKEN += ROSTER SUBMISSIONS JOBS PROFILE STUDENT REASON FETCH OUT SIZES FUZZ PYTEST_ARGS
 # As it was written: to make, "$5" is a variable, and a reason is a sentence.
 override REASON := $(value REASON)
 

@@ -90,6 +90,8 @@ def grade(options: argparse.Namespace) -> int:
         kept = output_folder.keep(options.output, composed, grading.log)
     show_exercises(screen, grading, with_points=True)
     show(screen, total_lines(grading.score))
+    if folder:
+        show(screen, [line(f"Graded: {folder}")])
     screen.print(f"Seed: {seed} (the same seed draws the same shapes and numbers again)")
     if kept.record is not None:
         screen.print(f"Record: {kept.record}")

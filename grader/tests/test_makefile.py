@@ -48,7 +48,7 @@ def make(folder: Path, *words: str, **environment: str) -> subprocess.CompletedP
     assert MAKE is not None
     # make hands its own flags and variables to what it calls; these tests start afresh.
     inherited = {k: v for k, v in os.environ.items() if not k.startswith(("MAKE", "MFLAGS"))}
-    names = re.findall(r"^export (.+)$", everything(), re.MULTILINE)
+    names = re.findall(r"^TAKEN \+?= (.+)$", everything(), re.MULTILINE)
     for name in {*" ".join(names).split()} - {"PYTHON"}:
         inherited.pop(name, None)
     return subprocess.run(
@@ -66,7 +66,7 @@ def test_make_alone_lists_every_target_with_one_line() -> None:
     assert done.returncode == 0
     listed = re.findall(r"^  make ([a-z-]+) +\S", done.stdout, re.MULTILINE)
     phony = " ".join(re.findall(r"^\.PHONY: (.+)$", everything(), re.MULTILINE)).split()
-    assert sorted(listed) == sorted({*phony} - {"help", "anew"})
+    assert sorted(listed) == sorted({*phony} - {"help", "anew", "known"})
     assert {"test", "grade", "handout", "check"} <= {*listed}
 
 
@@ -74,7 +74,7 @@ def test_without_the_teachers_file_make_knows_the_students_targets_only(project:
     (project / "teachers.mk").unlink()
     listed = re.findall(r"^  make ([a-z-]+) +\S", make(project).stdout, re.MULTILINE)
     targets = re.findall(r"^([a-z-]+):", MAKEFILES[0].read_text(), re.MULTILINE)
-    assert sorted(listed) == sorted({*targets} - {"help"})
+    assert sorted(listed) == sorted({*targets} - {"help", "known"})
     done = make(project, "check")
     assert "No rule to make target" in done.stderr
     assert "check" in done.stderr.partition("No rule")[2]
@@ -110,6 +110,30 @@ def test_inspect_hands_over_every_part_of_a_launch(project: Path) -> None:
     assert make(project, "inspect", "EX=tiled", "SHAPE=97x97x97").stdout == (
         "[-m][grader][inspect][--exercise][tiled][--shape=97x97x97]\n"
     )
+    assert make(project, "inspect", "EX=tiled", "SUBMISSION=my folder").stdout == (
+        "[-m][grader][inspect][my folder][--exercise][tiled]\n"
+    )
+
+
+def test_a_variable_that_no_command_takes_is_told_before_anything_runs(project: Path) -> None:
+    done = make(project, "grade", "SUBMISION=my folder", "shape=3x3x3", "OUTPUT=out", "SEED=1")
+    assert (done.returncode, done.stdout) == (2, "")
+    told = sorted(done.stderr.splitlines())
+    assert told[0].startswith("SUBMISION is not known. Did you mean SUBMISSION? Next: make lists")
+    assert told[2].startswith("shape is not known. Did you mean SHAPE? Next: make lists")
+    shutil.rmtree(project / ".venv")
+    for goal in ("setup", "class", "handout", "tets", "clean"):
+        done = make(project, goal, "OUPUT=x")
+        assert done.stderr.startswith("OUPUT is not known. Did you mean OUTPUT? Next: ")
+        assert (done.returncode, done.stdout) == (2, "")
+    assert make(project, "FOLDER=x").stderr.startswith("FOLDER is not known. Next: ")
+
+
+def test_what_other_programs_read_may_be_given_to_make(project: Path) -> None:
+    given = ("CC=clang", "CUDA_VISIBLE_DEVICES=1", "MAKEFLAGS=", "NO_COLOR=1", "PYTEST_ARGS=-x")
+    assert make(project, "test", *given).stdout == "[-m][grader][test]\n"
+    assert make(project, "test", MAKEFLAGS="-- CLASS=b", MAKELEVEL="1").stderr == ""
+    assert make(project, "test", SUBMISION="in the environment").stderr == ""
 
 
 def test_bench_and_sweep_hand_over_what_they_are_told(project: Path) -> None:
