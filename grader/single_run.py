@@ -9,6 +9,7 @@ from contextlib import closing
 import numpy as np
 
 from grader import course
+from grader.bench.subject import checked_entry
 from grader.checks import devices
 from grader.checks.build import compile_entry
 from grader.checks.plan import PRACTICE_SEED, Entry, folder_entries
@@ -20,7 +21,7 @@ from grader.finding import Finding, GraderFault, KernelFault, NotGraded, ordered
 from grader.judge import judge
 from grader.problems.matmul import Case, Matrix, Shape, fresh_poison, prepare, product
 from grader.report.line import Line, console, is_plain, line, paragraph, show
-from grader.report.next_step import missing
+from grader.report.summary import places
 from grader.report.words import told
 from grader.settings import STARTER
 
@@ -41,9 +42,8 @@ def main(options: argparse.Namespace) -> int:
         raise GraderFault("Which exercise? For example: make run EX=tiled SHAPE=3x3x3")
     (exercise,) = exercises(options.exercise)
     shape = _printable(parse_shape(options.shape) or DEFAULT_SHAPE, exercise)
-    (entry,) = folder_entries((exercise,), existing(options.folder or STARTER))
-    if entry.state == "missing":
-        raise GraderFault(" Next: ".join(missing(entry.path)))
+    folder = existing(options.folder or STARTER)
+    (entry,) = map(checked_entry, folder_entries((exercise,), folder))
     seed = PRACTICE_SEED if options.seed is None else options.seed
     screen = console(is_plain(options.plain))
     lines, findings = run_entry(entry, options.device, shape, seed)
@@ -77,7 +77,8 @@ def _launch(
     findings = ordered(judge(build, case, launch, run))
     shown = [*_matrices(build, launch, run), *_printed(run), *_told(findings, build.exercise)]
     if not findings:
-        shown += [line(), line(("C is right.", "green"), f" ({shape}, {device.kind})")]
+        tried = f" Tried: {shape}, whole numbers, {device.kind}; make test tries fractions, too."
+        shown += [line(), line(("C is right.", "green"), tried)]
     return shown, findings
 
 
@@ -148,6 +149,8 @@ def _told(findings: tuple[Finding, ...], exercise: Exercise) -> Iterator[Line]:
         yield from paragraph(message.text, "  ", first=f"{finding.verdict.value}: ")
         if message.hint and "make run" not in message.hint:  # which is what prints this
             yield from paragraph(message.hint, "  ", "italic", first="Hint: ")
+        if finding.locations:
+            yield from paragraph(places(finding.locations), "  ", first="At: ")
 
 
 def _printable(shape: Shape, exercise: Exercise) -> Shape:

@@ -29,12 +29,12 @@ def entries(options: argparse.Namespace, chosen: tuple[Exercise, ...]) -> tuple[
 
 
 def checked_entry(entry: Entry) -> Entry:
-    """The entry; raises GraderFault where there is no kernel to measure."""
+    """The entry; raises GraderFault where no kernel was written yet."""
     if entry.state == "missing":
         raise GraderFault(" Next: ".join(missing(entry.path)))
     if entry.state == "not_started":
         raise GraderFault(
-            f"{entry.path.name} is as it was handed out: there is nothing to measure yet. "
+            f"{entry.path.name} is as it was handed out: nothing of the kernel is written yet. "
             f"Next: make test EX={entry.exercise.short}"
         )
     return entry

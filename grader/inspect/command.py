@@ -10,11 +10,13 @@ from contextlib import closing
 from dataclasses import replace
 
 from grader import course, submission
+from grader.bench.subject import checked_entry
 from grader.caller import is_make
 from grader.checks.devices import CACHE
-from grader.checks.plan import Entry
+from grader.checks.plan import Entry, folder_entries
 from grader.checks.survey import Surveyor
 from grader.cli import FAILED, OK
+from grader.commands import existing, parse_shape
 from grader.counters import Counters
 from grader.course import Target
 from grader.exercise import PROJECT, find, load_all
@@ -32,7 +34,6 @@ from grader.inspect.inspection import (
 )
 from grader.machine_fault import unwritable
 from grader.messages import say
-from grader.problems.matmul import Shape
 from grader.report.line import console, is_plain, show
 from grader.settings import STARTER
 from grader.simulator.device import SimulatorDevice
@@ -65,14 +66,14 @@ def main(options: argparse.Namespace) -> int:
 def _exercise(options: argparse.Namespace, target: Target, compiler: HostCompiler) -> Inspection:
     _refuse(options, ("kernel", "grid", "block", "args", "shared"), "is known for an exercise")
     exercise = find(load_all(PROJECT), options.exercise)
-    path = options.file or STARTER / f"{exercise.name}.cu"
+    path, shape = options.file, parse_shape(options.shape)
+    if path is None or path.is_dir():
+        (entry,) = folder_entries((exercise,), existing(path or STARTER))
+        path = checked_entry(entry).path
     try:
         file = submission.read(path, exercise, path.parent)
-        shape = Shape.parse(options.shape) if options.shape else None
     except KernelFault as fault:
         raise GraderFault(say(fault.findings[0])) from None
-    except ValueError as fault:
-        raise GraderFault(f"{fault}.") from None
     device = SimulatorDevice(target, compiler, cache=_SIMULATOR)
     surveyor = Surveyor((Entry(exercise, path, "started", file),), target)
     with closing(device), surveyor:
@@ -87,6 +88,8 @@ def _kernel(options: argparse.Namespace, target: Target, compiler: HostCompiler)
         else:
             what = "inspect --exercise EX, or inspect FILE.cu with what --help lists"
         raise GraderFault(f"Inspect what? For example: {what}")
+    if options.file.is_dir():
+        raise GraderFault(f"{options.file} is a folder. Name the exercise, too: --exercise EX")
     _refuse(options, ("shape",), "belongs to --exercise")
     try:
         file = submission.read_any(options.file)

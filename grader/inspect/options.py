@@ -39,9 +39,12 @@ def add_parser(add: Callable[..., argparse.ArgumentParser]) -> None:
         epilog=_EXAMPLES,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
-    parser.add_argument("file", nargs="?", type=Path, metavar="FILE.cu", help="device code alone")
+    parser.add_argument(
+        "file", nargs="?", type=Path, metavar="FILE.cu",
+        help="device code alone; with --exercise also a folder, default: starter",
+    )  # fmt: skip
     exercise = parser.add_argument_group("a file of an exercise")
-    exercise.add_argument("--exercise", metavar="EX", help="02_tiled, 02 or tiled; FILE: starter/")
+    exercise.add_argument("--exercise", metavar="EX", help="02_tiled, 02 or tiled")
     exercise.add_argument("--shape", metavar="MxNxK", help="default: whole tiles of the kernel")
     launch = parser.add_argument_group("any other kernel")
     launch.add_argument("--kernel", metavar="NAME", help="default: the only one of the file")

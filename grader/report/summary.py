@@ -105,7 +105,7 @@ def _failure(outcomes: list[Outcome], exercise: Exercise, arguments: str | None)
     if message.hint:
         yield from paragraph(message.hint, "    ", "italic", first="Hint: ")
     if first.locations:
-        yield from paragraph(_places(first.locations), "    ", first="At: ")
+        yield from paragraph(places(first.locations), "    ", first="At: ")
     if others := _others(outcomes[0].findings):
         yield from paragraph(others, "    ", first="Also: ")
     if command := repeat(first, exercise, arguments):
@@ -117,11 +117,12 @@ def _notes(score: ExerciseScore) -> Iterator[Line]:
     notes = {note.kind: note for check in score.checks for note in reversed(check.outcome.notes)}
     for note in (note for kind, note in notes.items() if kind != "overflow_beyond"):
         text = told(note, score.exercise).text
-        where = f" At: {_places(note.locations)}" if note.locations else ""
+        where = f" At: {places(note.locations)}" if note.locations else ""
         yield from paragraph(f"{text}{where}", "  ", first="Note: ")
 
 
-def _places(locations: tuple[Location, ...]) -> str:
+def places(locations: tuple[Location, ...]) -> str:
+    """`starter/02_tiled.cu:28 (read), ...`, each place once."""
     named = (
         f"{place.file}:{place.line}" + (f" ({place.role})" if place.role else "")
         for place in locations

@@ -279,6 +279,7 @@ def test_of_a_whole_hand_out_the_files_in_starter_are_graded(
     assert told.startswith(f"{clone} holds none of the files itself: those in {starter} are meant")
     assert {one["status"] for one in record["exercises"]} == {"not_started"}
     assert record["submission"] == str(starter)
+    assert f"\nGraded: {starter}\n" in told
 
 
 def test_a_folder_with_files_of_its_own_or_a_link_for_starter_is_taken_as_it_is(
@@ -419,8 +420,29 @@ def test_run_prints_the_matrices_and_what_the_kernel_prints(tmp_path: Path, call
 def test_run_says_so_when_c_is_right(tmp_path: Path, call: Call) -> None:
     status, told = call("run", submission(tmp_path / "right", NAIVE), "--exercise", "naive")
     assert status == 0
-    assert "C is right." in told
+    tried = "4x5x3, whole numbers, simulator; make test tries fractions, too."
+    assert f"C is right. Tried: {tried}" in told
     assert "!" not in told
+
+
+def test_run_names_the_line_of_a_fault(tmp_path: Path, call: Call) -> None:
+    text = KERNEL.format(body="C[M * N + threadIdx.x + 8 * threadIdx.y] = 0;")
+    number = text.splitlines().index("    C[M * N + threadIdx.x + 8 * threadIdx.y] = 0;") + 1
+    status, told = call("run", submission(tmp_path / "outside", text), "--exercise", "naive")
+    assert status == 1
+    assert re.search(rf"^  At: \S*01_naive\.cu:{number} \(write\)$", told, re.M)
+
+
+@pytest.mark.parametrize("verb", ["run", "inspect"])
+def test_a_starter_without_work_is_told_as_such(
+    verb: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    shutil.copy(PROJECT / "starter" / "02_tiled.cu", tmp_path)
+    told = refused(capsys, verb, tmp_path, "--exercise", "tiled")
+    assert told == (
+        "02_tiled.cu is as it was handed out: nothing of the kernel is written yet. "
+        "Next: make test EX=tiled\n"
+    )
 
 
 def test_every_exercise_can_be_named_in_three_ways() -> None:

@@ -536,6 +536,12 @@ def test_a_picture_that_was_written_is_told(
         assert "Values are not checked.\n" in told.out
 
 
+def test_the_file_of_a_folder_is_inspected_by_its_exercise(tmp_path: Path) -> None:
+    (tmp_path / "03_padded.cu").write_text(PADDED.replace("[TILE + 1]", "[TILE]"), "utf-8")
+    found = data(str(tmp_path), "--exercise", "padded", "--shape", "33x33x33")
+    assert [title for *_, title in marked(found)] == ["32-way bank conflict"]
+
+
 def test_only_one_line_is_shown_when_asked_for() -> None:
     file = str(KERNELS / "transpose.cu")
     shown = inspected(file, "--kernel", "transpose_naive", *TRANSPOSE, "--line", "9")[1]
@@ -613,6 +619,8 @@ NO_FILE = ("nowhere.cu", *LAUNCH, "--args", ARRAYS)
         (("--exercise", "tiled", "--shape", "3x3"), "is not of the form MxNxK"),
         (("--exercise", "tiled", "--shape", "9000x9000x1", "TILED"), "is too large to follow"),
         (("--exercise", "tiled", "nowhere.cu"), "nowhere.cu does not exist"),
+        (("--exercise", "tiled", "FOLDER"), "02_tiled.cu is missing. Next: put 02_tiled.cu into "),
+        (("FOLDER",), "is a folder. Name the exercise, too: --exercise EX"),
         (("HOST", *LAUNCH, "--args", "1"), "is host code"),
         (("AMBIGUOUS", *LAUNCH, "--args", "1"), "has several kernels named k: k(int a); k(float a"),
         (("STRUCT", *LAUNCH, "--args", "1"), "p is a pair; only arrays and numbers can be given."),
@@ -630,7 +638,11 @@ def test_bad_input_costs_one_clear_line(
     for name, text in texts.items():
         (folder / name).write_text(text)
     places = {name: str(folder / name) for name in texts}
-    places |= {"SMALL": small, "TILED": str(PROJECT / "exercises/02_tiled/solution.cu")}
+    places |= {
+        "FOLDER": str(folder),
+        "SMALL": small,
+        "TILED": str(PROJECT / "exercises/02_tiled/solution.cu"),
+    }
     more = ("--kernel", "k") if "AMBIGUOUS" in words else ()
     try:
         status = cli.main(["inspect", *(places.get(word, word) for word in words), *more])
