@@ -18,6 +18,7 @@ from grader.report.line import Line, line, paragraph, show
 from grader.sweep.measurement import MeasuredVariant, best, memory_cycles, name
 
 _NONE = "-"
+_FASTEST, _FEWEST = "best", "fewest cycles"
 # In a table a title takes two lines, so that the columns stay narrow.
 _HEADINGS = {
     "registers": "regis-\nters",
@@ -91,7 +92,7 @@ def _cells(row: MeasuredVariant, sweep: Sweep) -> dict[str, str]:
 def _remark(row: MeasuredVariant, wins: bool) -> tuple[str, str]:
     """What stands behind a row, and its style."""
     words = [
-        *(["best"] if wins else []),
+        *([_FASTEST if row.timed else _FEWEST] if wins else []),
         *(["as it is now"] if row.variant.original else []),
         *([row.problem] if row.problem else []),
         *(["whole tiles only"] if not row.ragged else []),
@@ -144,7 +145,7 @@ def _notes(sweep: Sweep) -> Iterator[Line]:
     if not sweep.timed:
         told += (
             "; cycles: what shared memory (a wavefront a cycle) and the way to L2 (64 bytes a "
-            "cycle) need for 32 of them, an estimate. best: the fewest cycles"
+            "cycle) need for 32 of them, an estimate: a GPU can time them in another order"
         )
     yield from paragraph(f"{told}.")
 

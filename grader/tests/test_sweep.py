@@ -316,6 +316,9 @@ def test_without_a_gpu_bank_conflicts_outweigh_a_few_bytes() -> None:
     assert memory_cycles(worse) > 10 * memory_cycles(other.counted)
     assert best((replace(one, counted=worse), other)) == (other,)
     text = shown(rows, timed=False)
+    assert "fewest cycles" in text
+    assert "best" not in text
+    assert "an estimate: a GPU can time them in another order." in " ".join(text.split())
     assert "There is no GPU here to time them on: counters only." in text
     assert "Unrolling is left out" in text
     assert "bytes a FMA" in text
