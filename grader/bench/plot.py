@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import textwrap
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
@@ -13,6 +14,7 @@ from grader.timing.roofline import Roof, best_intensity, gflops, naive_bytes, op
 
 _TOP, _HEIGHT = 78.0, 290.0
 _LEFT, _WIDTH, _BETWEEN = 82.0, 400.0, 104.0
+_NOTE_ADVANCE = 7.0  # of a letter in a wide font of size 12: no note may leave the picture
 _BLUE, _ORANGE, _GREEN = "#0969da", "#bc4c00", "#1a7f37"
 _OPERATIONS = "operations for each byte moved"
 _SPEED = "GFLOP/s"
@@ -51,7 +53,8 @@ def draw(picture: Picture) -> str | None:
     if not panels:
         return None
     width = left - _BETWEEN + 30
-    notes = _notes(picture)
+    across = int((width - 40) / _NOTE_ADVANCE)
+    notes = [part for note in _notes(picture) for part in textwrap.wrap(note, across)]
     head = text(20, 30, picture.title, 16, weight="bold")
     bottom = _TOP + _HEIGHT + 70
     foot = [text(20, bottom + 18 * i, note, 12, fill=PALE_INK) for i, note in enumerate(notes)]

@@ -286,6 +286,10 @@ def test_without_times_the_picture_is_the_roofline_alone() -> None:
     assert text is not None
     assert "Throughput" not in text
     assert "No GPU here" in text
+    root = ElementTree.fromstring(text)
+    notes = [one.text or "" for one in root.iter("{http://www.w3.org/2000/svg}text")]
+    assert "as the simulator counts them at" in " ".join(notes)
+    assert max(20 + 7 * len(note) for note in notes) <= float(root.attrib["width"])
     assert plot.draw(plot.Picture("title", made.counted, None)) is None
 
 
