@@ -92,7 +92,7 @@ class FaultSearch:
             drawing.strategy, drawing.seed, drawing.count, self._right, drawing.shrink_limit_s
         )
         if drawn is not None:
-            return smaller(failing, drawn)
+            return self._small(smaller(failing, drawn))
         if failing is None and self._timeout:
             raise KernelFault(ordered(self._timeout))
         return None if failing is None else self._halved(failing)

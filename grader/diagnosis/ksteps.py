@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import permutations
 from typing import Any
 
 import numpy as np
@@ -16,6 +17,9 @@ from grader.problems.matmul import Layout, Matrix
 
 # Wrong elements that a search for the faulty step looks at before a whole matrix is predicted.
 _SAMPLE = 8
+# Loops are unrolled by hand by so much, and in fewer wrong elements one term looks like another.
+_UNROLLED = (2, 4, 8)
+_LEAST_CROSSED = 4
 # Steps among which "this one used the tile of that one" is searched: pairs grow with the square.
 _LARGEST_PAIRS = 64
 
@@ -72,9 +76,11 @@ def findings(evidence: Evidence) -> Iterator[Finding]:
     yield from _replaced_step(evidence, Sum(evidence, evidence.config.tile_k))
     yield from _repeated_first_step(evidence)
     yield from _repeated_places(evidence)
+    yield from _own_place(evidence)
     yield from _steps_by_one(evidence)
     yield from _row_as_an_offset(evidence)
     yield from _every_other(evidence)
+    yield from _crossed_terms(evidence, Sum(evidence, 1))
 
 
 def beyond_the_end(evidence: Evidence) -> Iterator[Finding]:
@@ -237,6 +243,22 @@ def _repeated_places(evidence: Evidence) -> Iterator[Finding]:
                 return
 
 
+def _own_place(evidence: Evidence) -> Iterator[Finding]:
+    """The thread index that chooses a load's row of A, or column of B, also chooses its k."""
+    (m, n, k), (tile_m, tile_n, tile) = evidence.shape, evidence.config.tiles
+    start = np.arange(k) // tile * tile
+    for operand, line, lines, reach in (("A", "row", m, tile_m), ("B", "column", n, tile_n)):
+        if not 1 < reach <= tile <= k or lines == 1:
+            continue
+        at = start[None, :] + (np.arange(lines) % reach)[:, None]
+        matrix = evidence.a if operand == "A" else evidence.b.T
+        seen = np.take_along_axis(matrix, np.minimum(at, k - 1), axis=1) * (at < k)
+        c = seen @ evidence.b if operand == "A" else evidence.a @ seen.T
+        if evidence.agrees(c):
+            yield evidence.finding("own_place", operand=operand, line=line)
+            return
+
+
 def _steps_by_one(evidence: Evidence) -> Iterator[Finding]:
     """Steps are counted, and the count is taken for k0: each one begins a single k further on."""
     tile, k = evidence.config.tile_k, evidence.shape.k
@@ -269,6 +291,28 @@ def _every_other(evidence: Evidence) -> Iterator[Finding]:
             if evidence.agrees(evidence.a[:, first::2] @ evidence.b[first::2]):
                 yield evidence.finding(kind)
                 return
+
+
+def _crossed_terms(evidence: Evidence, samples: Sum) -> Iterator[Finding]:
+    """A loop unrolled by hand: one of its terms multiplies its k of one factor with another k of
+    the other. There are many such pairs, so only some elements, and two turns, are no accident."""
+    a, b, k = evidence.a, evidence.b, evidence.shape.k
+    rows, cols = samples._places
+    if len(rows) < _LEAST_CROSSED:
+        return
+    for by in (by for by in _UNROLLED if k >= 2 * by):
+        first = np.arange(0, k - by + 1, by)
+        for i, j in permutations(range(by), 2):
+            here, other = first + i, first + j
+            for operand, left, right in (
+                ("B", a[:, here], b[other] - b[here]),
+                ("A", a[:, other] - a[:, here], b[here]),
+            ):
+                excess = (left[rows] * right[:, cols].T).sum(axis=1)
+                near = samples.where(-excess[:, None], samples.missing)
+                if near and evidence.agrees(evidence.expected + left @ right):
+                    yield evidence.finding("crossed_terms", by=by, operand=operand, here=i, other=j)
+                    return
 
 
 def _stale_tail(evidence: Evidence) -> Iterator[Finding]:

@@ -135,15 +135,28 @@ def places(evidence: Evidence) -> Iterator[Finding]:
 
 def _turned_tiles(evidence: Evidence) -> Iterator[Finding]:
     """Square tiles transposed: of C where it is stored, else of A or B."""
-    tile_m, tile_n = evidence.config.tile_m, evidence.config.tile_n
-    if tile_m == tile_n > 1:
-        inside = np.ones_like(evidence.expected)
-        turned, kept = _turn(evidence.expected, tile_m), _turn(inside, tile_m) > 0
-        m, n = evidence.shape.m, evidence.shape.n
-        if evidence.agrees(turned[:m, :n], evidence.finite & kept[:m, :n]):
-            yield evidence.finding("tile_transposed", operand="C", tile=tile_m)
-            return
-    yield from turned_factors(evidence)
+    config = evidence.config
+    of_block = (config.tile_m, config.tile_n)
+    of_thread = (config.tile_m // config.block_y, config.tile_n // config.block_x)
+    edges = [high for high, wide in (of_block, of_thread) if high == wide > 1]
+    fitting = [edge for edge in edges if _is_turned(evidence, edge)]
+    if fitting:
+        yield evidence.finding(
+            "tile_transposed", operand="C", tile=fitting[0], or_tiles=fitting[1:]
+        )
+    else:
+        yield from turned_factors(evidence)
+
+
+def _is_turned(evidence: Evidence, tile: int) -> bool:
+    """Whether C is the right one with its tiles transposed. Where these are cut off, what would
+    come from outside of C is anything, but most elements must come from within it."""
+    m, n = evidence.shape.m, evidence.shape.n
+    turned = _turn(evidence.expected, tile)[:m, :n]
+    kept = evidence.finite & (_turn(np.ones_like(evidence.expected), tile)[:m, :n] > 0)
+    if 2 * kept.sum() <= evidence.finite.sum():
+        kept = evidence.finite  # zeros, as sums of rows and columns that are not there
+    return evidence.agrees(turned, kept)
 
 
 def turned_factors(evidence: Evidence) -> Iterator[Finding]:
@@ -246,17 +259,18 @@ def _other_thread_index(evidence: Evidence) -> Iterator[Finding]:
 
 
 def _moved(evidence: Evidence) -> Iterator[Finding]:
-    """Rows, or columns, with the right values of others, each with those of another one. Only
-    whole numbers are told apart by their bytes, and only some of them in a row are no accident."""
+    """Rows, or columns, with the right values of others. Only whole numbers are told apart by
+    their bytes, and only some of them in a row are no accident; rows of zeros have other causes."""
     if not evidence.exact or min(evidence.shape[:2]) < _LEAST_ALIKE:
         return
     got, expected = evidence.got + 0.0, evidence.expected + 0.0  # no negative zeros
     for line, have, want in (("row", got, expected), ("column", got.T, expected.T)):
-        home = {values.tobytes(): number for number, values in enumerate(want)}
+        home = {values.tobytes(): number for number, values in enumerate(want) if values.any()}
         wrong = np.flatnonzero((have != want).any(axis=1))
         found = [home.get(have[number].tobytes()) for number in wrong]
-        if found and None not in found and len(set(found)) == len(found):
-            yield evidence.finding("lines_moved", line=line, to=int(wrong[0]), of=found[0])
+        if found and None not in found:
+            kind = "lines_moved" if len(set(found)) == len(found) else "lines_repeated"
+            yield evidence.finding(kind, line=line, to=int(wrong[0]), of=found[0])
             return
 
 

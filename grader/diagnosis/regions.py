@@ -13,6 +13,9 @@ from grader.device import LaunchConfig
 from grader.diagnosis.evidence import Mask
 from grader.problems.matmul import Shape
 
+# So much of C at least is right where its wrong elements have a place.
+_LEAST_CLEAN = 1 / 8
+
 Counts = npt.NDArray[np.int64]
 
 
@@ -33,12 +36,16 @@ def describe(mask: Mask, config: LaunchConfig, shape: Shape, share: float = 1.0)
 
 
 def _candidates(mask: Mask, config: LaunchConfig, shape: Shape, share: float) -> Iterator[Region]:
-    if mask.mean() >= share:
+    if mask.all():
         yield Region("everywhere")
     yield from _tails(mask, config, shape, share)
     yield from _blocks(mask, config, share)
     yield from _places(mask, config, share)
     yield from _parts(mask, config, share)
+    if mask.mean() >= share:
+        yield Region("everywhere")
+    elif share == 1:
+        yield from _beyond(mask, config)
 
 
 def _tails(mask: Mask, config: LaunchConfig, shape: Shape, share: float) -> Iterator[Region]:
@@ -54,7 +61,8 @@ def _tails(mask: Mask, config: LaunchConfig, shape: Shape, share: float) -> Iter
         ("last_cols", cols),
         ("last_rows_and_cols", rows | cols),
     ):
-        if tail.any() and not (mask & ~tail).any() and mask[tail].mean() >= share:
+        partial = tail.any() and not tail.all()
+        if partial and not (mask & ~tail).any() and mask[tail].mean() >= share:
             yield Region(name, facts)
 
 
@@ -106,6 +114,21 @@ def _parts(mask: Mask, config: LaunchConfig, share: float) -> Iterator[Region]:
         yield Region("parts", {"parts": parts, "of_parts": bad.size, "part": [high, wide]})
 
 
+def _beyond(mask: Mask, config: LaunchConfig) -> Iterator[Region]:
+    """All of every tile but its first rows and columns: a block computes fewer of both."""
+    rows = np.arange(mask.shape[0])[:, None] % config.tile_m
+    cols = np.arange(mask.shape[1])[None, :] % config.tile_n
+    kept_rows, kept_cols = np.nonzero(~mask)
+    high = int((kept_rows % config.tile_m).max()) + 1
+    wide = int((kept_cols % config.tile_n).max()) + 1
+    both = high < rows.max() + 1 and wide < cols.max() + 1
+    if both and np.array_equal(~mask, (rows < high) & (cols < wide)):
+        yield Region("beyond", {"corner": [high, wide], "tile": [config.tile_m, config.tile_n]})
+
+
 def _all_or_nothing(bad: Counts, size: Counts, share: float) -> bool:
-    """Whether each part is in the mask not at all or to at least `share`."""
-    return bool(((bad == 0) | (bad >= share * size)).all())
+    """Whether each part is in the mask not at all or to at least `share`. Where sums may be right
+    by accident, those that are in it not at all are more than a few."""
+    clean = size[bad == 0].sum()
+    least = 1 if share == 1 else _LEAST_CLEAN * size.sum()
+    return bool(clean >= least and ((bad == 0) | (bad >= share * size)).all())

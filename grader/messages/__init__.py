@@ -19,6 +19,7 @@ from grader.messages import (
     efficiency,
     files,
     memory,
+    places,
     running,
     special,
     speed,
@@ -84,6 +85,14 @@ _AFTER_THE_SUM = (
     "Follow one product: how often is it added to the sum, by how many threads and in how many "
     "turns of a loop, and what happens to the sum until it is stored?"
 )
+_STORED_AGAIN = (
+    "Nothing is added in C itself, so an element needs one store, once its sum is complete: what "
+    "happens between two stores of the same one?"
+)
+_RIGHT_AND_WRONG = (
+    "Take one element that is right and one that is wrong: which thread computes each, which words "
+    "does it multiply, to which of its sums does it add them, and where does that go?"
+)
 # For faults that mean the same in every exercise; an exercise.toml may still say it otherwise.
 _HINTS = {
     "compile_error": "The compiler names the line where it noticed the mistake, which is often on "
@@ -143,6 +152,10 @@ _HINTS = {
     "wrong_when_large": _NARROW,
     "tile_missed_usual": _OTHER_WAY,
     "wrong_when_large_usual": _OTHER_WAY,
+    "unwritten_beyond": "The grid has a block for each tile of tile_m x tile_n elements, so these "
+    "are the rows and columns that all threads of a block store together.",
+    "wrong_parts": _RIGHT_AND_WRONG,
+    "wrong_places": _RIGHT_AND_WRONG,
     "wrong_with_large_sizes": _OTHER_WAY,
     "wrong_with_positive": "A float holds numbers up to 3.4e38: which condition, constant or type "
     "stands between the sum and C?",
@@ -179,6 +192,21 @@ _COMPILERS_WORDS = (
         "a constexpr int or a #define, not by a variable of the kernel, nor by blockDim.",
     ),
     (
+        re.compile(r'no operator "|no match for .operator|invalid operands.*\b(float|int)[234]\b'),
+        "One side of that operator is a struct, as float4 and threadIdx are, and CUDA has no such "
+        "operator for it: which of its members x, y, z and w is to be used?",
+    ),
+    (
+        re.compile("modifiable lvalue|read-only|const-qualified"),
+        "What stands to the left of that operator cannot be changed: it may be const, an array, or "
+        "no variable at all. What does its declaration say?",
+    ),
+    (
+        re.compile("return type alone|ambiguating new declaration|only in their return type"),
+        "A function of that name and with these parameters is declared with another return type, "
+        "as launch.cuh does with the kernel: what does a __global__ function return?",
+    ),
+    (
         re.compile(r"arithmetic or unscoped|invalid operands.*\[|assignment.*\[|not assignable"),
         "One side of that operator is not a number but an array, or a row of one: has each of its "
         "dimensions an index, in brackets of its own? Of `k, tx` in one pair only tx counts.",
@@ -203,6 +231,7 @@ TEXTS: Mapping[str, Template] = MappingProxyType(
         **special.TEXTS,
         **unwritten.TEXTS,
         **values.TEXTS,
+        **places.TEXTS,
         **efficiency.TEXTS,
         **speed.TEXTS,
     }
@@ -256,6 +285,8 @@ def _of_the_facts(finding: Finding) -> str:
         return "" if len(facts.get("dims", [])) > 1 else _OF_SEVERAL_ARRAYS
     if facts.get("product"):
         return _FLAT
+    if finding.kind == "output_traffic" and not facts["loaded"]:
+        return _STORED_AGAIN
     if "tile_is_block" in facts:
         return _NOT_WRITTEN
     if finding.kind == "compile_error":

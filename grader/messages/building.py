@@ -120,6 +120,13 @@ TEXTS: Mapping[str, Template] = {
         "parenthesis?"
     ),
     "config_field": _config_field,
+    "config_comma": (
+        "LAUNCH_CONFIG has no comma before .{name}. What separates one field from the next?"
+    ),
+    "define_punctuated": lambda f: (
+        f"{clipped(f.facts['name'])} stands for `{clipped(f.facts['value'])}`, and all of that is "
+        "put wherever the file says that name. What does a #define need behind its name?"
+    ),
     "config_order": lambda f: (
         f"LAUNCH_CONFIG names {f.facts['first']} after {f.facts['second']}, but C++ wants the "
         f"order {listed(f.facts['order'])}. Which one goes first?"

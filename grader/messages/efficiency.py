@@ -90,11 +90,16 @@ def _variable_traffic(finding: Finding) -> str:
 
 def _output_traffic(finding: Finding) -> str:
     facts = finding.facts
-    loaded = f" and load {facts['loaded']:,}" if facts["loaded"] else ""
+    loaded = f" and load {facts['loaded']:,}" if facts["loaded"] else " and load none"
+    question = (
+        "Where does a sum live until it is complete?"
+        if facts["loaded"]
+        else "Which loop does that store stand in?"
+    )
     return (
         f"All threads together store {facts['stored']:,} words of C{loaded}{at(finding)}: "
         f"{facts['ratio']:.3g} times the {facts['elements']:,} elements that its tiles have. "
-        "Where does a sum live until it is complete?"
+        f"{question}"
     )
 
 

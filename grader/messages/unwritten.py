@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from grader.finding import Finding
-from grader.messages.wording import Template, at, box, counted, hole, parts, places, share
+from grader.messages.wording import Template, at, box, counted, hole, parts, places, share, size
 
 
 def _nothing_written(finding: Finding) -> str:
@@ -58,6 +58,11 @@ TEXTS: Mapping[str, Template] = {
     "columns both run past the last full tile: which condition leaves it out?",
     "unwritten_blocks": "{hole}. The whole tiles of {blocks} of {of_blocks} blocks are missing: "
     "which rows does each block take from blockIdx.y, and which columns from blockIdx.x?",
+    "unwritten_beyond": lambda f: (
+        f"{hole(f)}. Of each tile of {size(f.facts['tile'])} only the first "
+        f"{size(f.facts['corner'])} elements are written: how many rows and columns does a block "
+        "compute, and what do tile_m and tile_n say?"
+    ),
     "unwritten_zeros": "{hole}. Missing are exactly the elements that should be 0, {count} of "
     "{of}: which condition keeps a sum of 0 from C?",
     "unwritten_places": lambda f: (

@@ -12,9 +12,6 @@ from grader.messages.wording import (
     element,
     listed,
     number,
-    pair,
-    parts,
-    places,
     share,
     size,
 )
@@ -62,6 +59,17 @@ def _or_turned(finding: Finding, operand: str) -> str:
 
 def _and_where(facts: Mapping[str, Any]) -> str:
     return ", and where in its tile does each one go?" if "turned_tile" in facts else "?"
+
+
+def _tile_transposed(finding: Finding) -> str:
+    """C may be no larger than one tile of a block, and than one of a thread."""
+    facts = finding.facts
+    edges = (facts["tile"], *facts.get("or_tiles", ()))
+    tiles = " or ".join(size((edge, edge)) for edge in edges)
+    return (
+        f"{element(finding)}. This C comes from transposing each {tiles} tile of "
+        f"{facts['operand']}: is it stored and read with the same order of indices?"
+    )
 
 
 def _all_zero(finding: Finding) -> str:
@@ -220,15 +228,6 @@ def _precision(finding: Finding, cause: str) -> str:
     )
 
 
-def _wrong(finding: Finding, where: str, question: str) -> str:
-    return f"{element(finding)}; {share(finding.facts)} wrong, {where}. {question}"
-
-
-def _wrong_tail(finding: Finding, where: str) -> str:
-    where = f"all {where.format_map(finding.facts)} the last full tile"
-    return _wrong(finding, where, "What is loaded for a tile that is only partly inside?")
-
-
 INDICES: Mapping[str, Template] = {
     "swapped_parameters": _swapped_parameters,
     "wrong_stride": _wrong_stride,
@@ -245,16 +244,18 @@ INDICES: Mapping[str, Template] = {
     ),
     "transposed": "{element}. C holds the transpose of the right answer: which of its indices "
     "runs along a row?",
-    "tile_transposed": "{element}. This C comes from transposing each {tile} x {tile} tile of "
-    "{operand}: is it stored and read with the same order of indices?",
+    "tile_transposed": _tile_transposed,
     "shifted": _shifted,
     "lines_moved": "{element}. Every wrong {line} of C holds the right values of another {line}, "
     "{line} {to} those of {line} {of}: which {line} does a thread compute, and which one does it "
     "store?",
+    "lines_repeated": "{element}. Every wrong {line} of C holds the right values of another "
+    "{line}, {line} {to} those of {line} {of}, and some hold the same ones: what tells the "
+    "{line}s of a tile apart, in each load, each read of the tile and each store?",
     "sum_carried_on": "{element}. Every wrong element has too much by what C holds {distance} "
     "{lines} before it: does each sum of a thread begin anew?",
     "all_alike": "{element}. All {lines} of C hold the same values: where does the {index} of a "
-    "thread enter the sum?",
+    "thread enter the sum that it stores?",
 }
 
 ALONG_K: Mapping[str, Template] = {
@@ -268,8 +269,14 @@ ALONG_K: Mapping[str, Template] = {
     "k_step_twice": lambda f: _step(f, "the sum holds twice", "what repeats it?"),
     "k_step_stale": _stale_step,
     "first_step_again": "{element}. This C comes from a kernel that takes {operand} from the first "
-    "step along K in every step: which index of that load moves on with the step?",
+    "step along K in every step: which index of that load moves on with the step, and of two "
+    "buffers, which one is read?",
     "places_again": _places_again,
+    "own_place": "{element}. This C comes from a kernel that, in each step, takes one and the same "
+    "k for all places of a {line} of {operand}'s tile, and the next k for the next {line}: which "
+    "thread index is to move that load along k, and which one chooses the {line}?",
+    "crossed_terms": "{element}. Of each {by} terms in a row, the one with k % {by} = {here} takes "
+    "{operand} from where k % {by} = {other}: what changes from each of these terms to the next?",
     "k_tail_stale": _stale_tail,
     "steps_by_one": "{element}. This C comes from steps along K that begin at k = 0, 1, 2 and so "
     "on, where a tile is {tile_k} deep: by how much does k0 grow, and is it a step or a k?",
@@ -319,31 +326,4 @@ NUMBERS: Mapping[str, Template] = {
     ),
 }
 
-PLACES: Mapping[str, Template] = {
-    "wrong_everywhere": lambda f: (
-        f"{element(f)}; {share(f.facts)} wrong. Work one out by hand: which products make it up?"
-    ),
-    "wrong_last_rows": lambda f: _wrong_tail(f, "from row {full_rows} on, past"),
-    "wrong_last_cols": lambda f: _wrong_tail(f, "from column {full_cols} on, past"),
-    "wrong_last_rows_and_cols": lambda f: _wrong_tail(
-        f, "from row {full_rows} or column {full_cols} on, past"
-    ),
-    "wrong_last_corner": lambda f: _wrong_tail(f, "where both rows and columns run past"),
-    "wrong_blocks": lambda f: _wrong(
-        f,
-        f"in {f.facts['blocks']} of {f.facts['of_blocks']} blocks, the first one block "
-        f"{pair(f.facts['block'])}",
-        "What does that block do differently?",
-    ),
-    "wrong_places": lambda f: _wrong(
-        f, f"in {places(f.facts)}", "Which of a thread's outputs is that?"
-    ),
-    "wrong_parts": lambda f: _wrong(
-        f, f"in {parts(f.facts)}", "Which of a thread's outputs is that?"
-    ),
-    "wrong_somewhere": lambda f: _wrong(
-        f, f"in {box(f.facts)}", "Work one out by hand: which products make it up?"
-    ),
-}
-
-TEXTS: Mapping[str, Template] = {**INDICES, **ALONG_K, **NUMBERS, **PLACES}
+TEXTS: Mapping[str, Template] = {**INDICES, **ALONG_K, **NUMBERS}

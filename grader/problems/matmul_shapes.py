@@ -74,7 +74,10 @@ PINNED = (
 )
 # Only tried after a larger one failed: few drawn shapes are multiples of 4, and kernels that load
 # four elements at once go another way there.
-SMALL_FOURS = (Shape(1, 4, 4), Shape(2, 4, 4), Shape(4, 4, 4), Shape(4, 8, 12), Shape(8, 8, 8))
+SMALL_FOURS = (
+    *(Shape(1, 4, 4), Shape(2, 4, 4), Shape(4, 4, 4), Shape(4, 8, 12), Shape(8, 8, 8)),
+    *(Shape(2, 4, 1), Shape(2, 1, 4), Shape(2, 4, 3)),  # of which only one of N and K is one
+)
 
 # Most courses begin with kernels for square matrices, and drawn shapes have no equal sizes.
 _TWO_EQUAL = (Shape(35, 35, 19), Shape(35, 19, 35), Shape(19, 35, 35))

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
+from itertools import pairwise
 from typing import TYPE_CHECKING
 
 from grader import settings
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
 
 _MACRO = "LAUNCH_CONFIG"
 _HEADER = "launch.cuh"
+_ARITHMETIC = ("(", ")", "+", "-", "*", "/")
 # In the order of the struct in launch.cuh, which initialisers have to keep.
 FIELDS = ("block_x", "block_y", "tile_m", "tile_n", "tile_k", "dynamic_shared")
 
@@ -43,6 +45,14 @@ class _Use:
         starts = zip(row, row[1:], row[2:], strict=False)
         return [name for mark, dot, name in starts if mark.text == "," and dot.text == "."]
 
+    def without_comma(self) -> Iterator[Token]:
+        """The names of `.block_y = 16` that stand right behind another value."""
+        row = self.arguments
+        for before, dot, name, sets in zip(row, row[1:], row[2:], row[3:], strict=False):
+            named = dot.text == "." and name.text in FIELDS and sets.text == "="
+            if named and before.text != ",":
+                yield name
+
 
 def first(submission: Submission) -> Found | None:
     """The first slip as (line, kind, facts); None where the compiler's words are the best there
@@ -50,8 +60,9 @@ def first(submission: Submission) -> Found | None:
 
     Kinds: host_swap {}, shared_first_value {name}, host_variable {name, array}, host_constant
     {name, taker}, kernel_called {name}, marked_lambda {mark}, unroll_macro {name},
-    config_without_header {}, config_misspelt {name}, config_unended {}, config_field {name,
-    nearest, order}, config_order {first, second, order}, brace_open {opened}.
+    define_punctuated {name, value}, config_without_header {}, config_misspelt {name},
+    config_unended {}, config_field {name, nearest, order}, config_comma {name}, config_order
+    {first, second, order}, brace_open {opened}.
     """
     return next(_slips(tuple(live(submission.text))), None)
 
@@ -90,6 +101,7 @@ def _slips(items: tuple[Item, ...]) -> Iterator[Found]:
         yield name.line, "shared_first_value", {"name": name.text}
     yield from _of_nvcc(items, macros)
     yield from _unroll_macro(lines, macros)
+    yield from _punctuated(lines, code)
     use = _use(code)
     if use is None:
         return
@@ -134,6 +146,21 @@ def _unroll_macro(lines: list[Line], macros: Macros) -> Iterator[Found]:
                     yield line.line, "unroll_macro", {"name": token.text}
 
 
+def _punctuated(lines: list[Line], code: list[Token]) -> Iterator[Found]:
+    """`#define TILE 32;` or `#define TILE = 32`, where TILE is used as a number. Macros that stand
+    for whole statements may well end with a semicolon."""
+    used = {token.text for token, behind in pairwise(code) if behind.text != ";"}
+    defines = [line for line in lines if line.name == "define" and line.rest[1:]]
+    for line in defines:
+        name, *value = line.rest
+        if name.text not in used:
+            continue
+        number = all(one.kind is Kind.NUMBER or one.text in _ARITHMETIC for one in value[:-1])
+        if value[0].text == "=" or (value[1:] and value[-1].text == ";" and number):
+            text = "".join(" " * one.spaced + one.text for one in value).strip()
+            yield line.line, "define_punctuated", {"name": name.text, "value": text}
+
+
 def _takes_in_header(line: Line) -> bool:
     return line.name == "include" and bool(line.rest) and header(line.rest[0].text) == _HEADER
 
@@ -157,6 +184,9 @@ def _used(code: list[Token], index: int) -> _Use:
 
 
 def _fields(use: _Use) -> Iterator[Found]:
+    for token in use.without_comma():
+        yield token.line, "config_comma", {"name": token.text}
+        return
     last = -1
     for token in use.fields():
         if token.text not in FIELDS:

@@ -12,6 +12,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from hypothesis import strategies
 
 from grader.caller import make_variable
 from grader.checks import session
@@ -24,12 +25,13 @@ from grader.checks.plan import (
     case_arguments,
 )
 from grader.checks.plugin import CheckPlugin
+from grader.checks.search import Drawing, FaultSearch
 from grader.checks.subject import Surroundings
 from grader.checks.trial import try_shape
 from grader.counted_shapes import drawn_aligned, drawn_ragged
 from grader.device import Build, Launch, Run
 from grader.exercise import PROJECT, Exercise
-from grader.finding import Finding, GraderFault
+from grader.finding import Finding, GraderFault, KernelFault
 from grader.problems.matmul import (
     PINNED,
     Shape,
@@ -284,10 +286,30 @@ def test_a_failure_is_shrunk_to_the_smallest_shape() -> None:
     assert shape.m * shape.n <= 2
 
 
-def test_a_failure_at_multiples_of_four_is_told_at_a_small_one() -> None:
-    fours = FakeDevice(wrong_at(lambda s: s.n % 4 == s.k % 4 == 0 and ragged(s)))
-    found = check(a_plan(), fours).outcomes
-    assert [o.findings[0].shape for o in found if o.check == "any_shape"] == [Shape(1, 4, 4)]
+@pytest.mark.parametrize(
+    ("bad", "smallest"),
+    [
+        (lambda s: s.n % 4 == s.k % 4 == 0 and ragged(s), Shape(1, 4, 4)),
+        (lambda s: s.m > 1 and s.n % 4 == 0 and s.k % 4 and ragged(s), Shape(2, 4, 1)),
+        (lambda s: s.m > 1 and s.n % 4 and s.k % 4 == 0 and ragged(s), Shape(2, 1, 4)),
+    ],
+)
+def test_a_failure_at_multiples_of_four_is_told_at_a_small_one(
+    bad: Callable[[Shape], bool], smallest: Shape
+) -> None:
+    found = check(a_plan(), FakeDevice(wrong_at(bad))).outcomes
+    assert [o.findings[0].shape for o in found if o.check == "any_shape"] == [smallest]
+
+
+def test_a_drawn_shape_that_does_not_shrink_is_told_at_a_small_one() -> None:
+    def findings_at(shape: Shape) -> tuple[Finding, ...]:
+        bad = shape.m > 1 and shape.n % 4 == 0 and shape.k % 4
+        return (Finding(Verdict.WRONG_ANSWER, "transposed", {}, shape=shape),) if bad else ()
+
+    drawing = Drawing(strategies.just(Shape(61, 60, 1)), 1, 1, 1.0)
+    with pytest.raises(KernelFault) as caught:
+        FaultSearch(findings_at, frozenset({Verdict.WRONG_ANSWER})).run([], drawing)
+    assert caught.value.findings[0].shape == Shape(2, 4, 1)
 
 
 def test_what_the_device_sees_fails_safe_and_skips_nothing() -> None:

@@ -26,6 +26,7 @@ from grader.tests.emulated import (
 from grader.verdict import Verdict
 
 NXK = Layout.NXK
+_OUTSIDE = -1000  # before any matrix: a NaN, which `nan_to_num` makes a zero
 
 
 def _floor(k: int, tile_k: int) -> range:
@@ -214,6 +215,41 @@ def test_a_load_of_the_same_words_for_all_places_of_a_tile_is_named(
         found = only(explained(kernel, shape, config, inputs=inputs))
         assert (found.kind, found.facts["operand"]) == ("places_again", operand)
         assert found.facts["used"] == width
+
+
+@pytest.mark.parametrize("shape", ["9x7x24", "17x33x19"])
+@pytest.mark.parametrize("inputs", ["exact", "real"])
+def test_a_load_whose_k_comes_from_the_index_of_its_line_is_named(shape: str, inputs: str) -> None:
+    def own(k: Index, line: Index, s: Shape) -> Index:
+        return np.where(k // 8 * 8 + line % 8 < s.k, k // 8 * 8 + line % 8, _OUTSIDE)
+
+    of_a = Kernel(a=lambda r, k, s: r * s.k + own(k, r, s), see_a=np.nan_to_num)
+    of_b = Kernel(b=lambda k, c, s: own(k, c, s) * s.n + c, see_b=np.nan_to_num)
+    for kernel, operand, line in ((of_a, "A", "row"), (of_b, "B", "column")):
+        found = only(explained(kernel, shape, inputs=inputs))
+        assert (found.kind, found.facts["operand"]) == ("own_place", operand)
+        assert found.facts["line"] == line
+
+
+@pytest.mark.parametrize("shape", ["9x7x13", "17x33x64"])
+@pytest.mark.parametrize("by, here, other", [(2, 1, 0), (4, 3, 2), (4, 0, 2)])
+def test_a_term_of_an_unrolled_loop_that_takes_another_k_is_named(
+    by: int, here: int, other: int, shape: str
+) -> None:
+    def crossed(k: Index, s: Shape) -> Index:
+        return np.where((k % by == here) & (k < s.k // by * by), k - here + other, k)
+
+    of_a = Kernel(a=lambda r, k, s: r * s.k + crossed(k, s))
+    of_b = Kernel(b=lambda k, c, s: crossed(k, s) * s.n + c)
+    for kernel, operand in ((of_a, "A"), (of_b, "B")):
+        found = only(explained(kernel, shape, FLAT))
+        assert (found.kind, found.facts["operand"]) == ("crossed_terms", operand)
+        assert [found.facts[name] for name in ("by", "here", "other")] == [by, here, other]
+
+
+def test_in_a_single_turn_of_a_loop_no_term_is_every_fourth() -> None:
+    kernel = Kernel(b=lambda k, c, s: np.where(k == 3, 2, k) * s.n + c)
+    assert only(explained(kernel, "9x7x5", FLAT)).kind != "crossed_terms"
 
 
 def test_a_single_term_is_no_step_where_a_tile_has_more() -> None:

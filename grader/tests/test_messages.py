@@ -61,6 +61,8 @@ EXAMPLES: list[tuple[str, Verdict, Mapping[str, Any]]] = [
     ("config_unended", Verdict.COMPILE_ERROR, {}),
     ("config_field", Verdict.COMPILE_ERROR, {"name": "blockx", "nearest": "block_x", "order": list(FIELDS)}),
     ("config_field", Verdict.COMPILE_ERROR, {"name": "z", "nearest": "", "order": list(FIELDS)}),
+    ("config_comma", Verdict.COMPILE_ERROR, {"name": "tile_m"}),
+    ("define_punctuated", Verdict.COMPILE_ERROR, {"name": "TILE", "value": "32;"}),
     ("config_order", Verdict.COMPILE_ERROR, {"first": "block_x", "second": "block_y", "order": list(FIELDS)}),
     ("brace_open", Verdict.COMPILE_ERROR, {"opened": 7, "config": 31}),
     ("nested_too_deep", Verdict.COMPILE_ERROR, {"limit": 256}),
@@ -218,6 +220,7 @@ EXAMPLES: list[tuple[str, Verdict, Mapping[str, Any]]] = [
     ("unwritten_places", Verdict.WRONG_ANSWER, {**ELEMENT, "places": 32, "of_places": 64, "tile_is_block": True}),
     ("unwritten_places", Verdict.WRONG_ANSWER, {**ELEMENT, "places": 32, "of_places": 64, "swapped_tile": True}),
     ("unwritten_somewhere", Verdict.WRONG_ANSWER, ELEMENT),
+    ("unwritten_beyond", Verdict.WRONG_ANSWER, {**ELEMENT, "corner": [64, 64], "tile": [256, 256]}),
     ("axes_swapped", Verdict.WRONG_ANSWER, {**ELEMENT, **CUT, "causes": ["bounds"]}),
     ("axes_swapped", Verdict.WRONG_ANSWER, {**ELEMENT, **CUT, "causes": ["blocks", "one_line_of_blocks"]}),
     ("axes_swapped", Verdict.WRONG_ANSWER, {**ELEMENT, **CUT, "causes": ["axes", "bounds", "part_of_tile"]}),
@@ -230,6 +233,7 @@ EXAMPLES: list[tuple[str, Verdict, Mapping[str, Any]]] = [
     ("wrong_stride", Verdict.WRONG_ANSWER, {**ELEMENT, "operand": "A", "used": "A[k * M + row]", "turned_tile": 16}),
     ("transposed", Verdict.WRONG_ANSWER, ELEMENT),
     ("tile_transposed", Verdict.WRONG_ANSWER, {**ELEMENT, "operand": "B", "tile": 16}),
+    ("tile_transposed", Verdict.WRONG_ANSWER, {**ELEMENT, "operand": "C", "tile": 64, "or_tiles": [4]}),
     ("shifted", Verdict.WRONG_ANSWER, {**ELEMENT, "down": 1, "right": -1}),
     ("shifted", Verdict.WRONG_ANSWER, {**ELEMENT, "down": 0, "right": 1}),
     ("all_alike", Verdict.WRONG_ANSWER, {**ELEMENT, "lines": "rows", "index": "row"}),
@@ -266,6 +270,9 @@ EXAMPLES: list[tuple[str, Verdict, Mapping[str, Any]]] = [
     ("k_step_twice", Verdict.WRONG_ANSWER, {**SPAN, "last_k": 8}),
     ("k_step_stale", Verdict.WRONG_ANSWER, {**SPAN, "used_step": 0}),
     ("lines_moved", Verdict.WRONG_ANSWER, {**ELEMENT, "line": "column", "to": 16, "of": 1}),
+    ("lines_repeated", Verdict.WRONG_ANSWER, {**ELEMENT, "line": "row", "to": 3, "of": 1}),
+    ("own_place", Verdict.WRONG_ANSWER, {**ELEMENT, "operand": "A", "line": "row"}),
+    ("crossed_terms", Verdict.WRONG_ANSWER, {**ELEMENT, "by": 4, "operand": "B", "here": 3, "other": 2}),
     ("sum_carried_on", Verdict.WRONG_ANSWER, {**ELEMENT, "distance": 16, "lines": "columns"}),
     ("first_step_again", Verdict.WRONG_ANSWER, {**ELEMENT, "operand": "A and B"}),
     ("k_tail_stale", Verdict.WRONG_ANSWER, {**ELEMENT, "k": 17, "full": 16, "lag": 1, "by_one": True}),
@@ -357,6 +364,30 @@ def test_a_message_is_a_short_plain_sentence_with_its_shape(
 
 def test_every_kind_has_an_example_here() -> None:
     assert {kind for kind, _, _ in EXAMPLES} == set(TEXTS)
+
+
+def test_an_output_that_is_only_stored_is_not_asked_where_its_sum_lives() -> None:
+    facts = {"stored": 36864, "elements": 12288, "ratio": 3.0}
+    stored = finding("output_traffic", Verdict.TOO_MUCH_TRAFFIC, {**facts, "loaded": 0})
+    message = describe(stored, exercise())
+    assert message.text.endswith("Which loop does that store stand in?")
+    assert "loaded" not in message.hint
+    both = finding("output_traffic", Verdict.TOO_MUCH_TRAFFIC, {**facts, "loaded": 36864})
+    assert "loaded and stored each time" in describe(both, exercise()).hint
+
+
+@pytest.mark.parametrize("kind", ["wrong_parts", "wrong_places"])
+def test_where_some_outputs_are_right_nobody_is_asked_for_strides(kind: str) -> None:
+    (facts, *_) = (facts for name, _, facts in EXAMPLES if name == kind)
+    hints = {"wrong_answer": "Is that the stride that you use?"}
+    hint = describe(finding(kind, Verdict.WRONG_ANSWER, facts), exercise(hints=hints)).hint
+    assert "one element that is right and one that is wrong" in hint
+
+
+def test_where_a_tile_is_too_large_nobody_is_asked_which_thread_should_write_the_rest() -> None:
+    (facts, *_) = (facts for name, _, facts in EXAMPLES if name == "unwritten_beyond")
+    hint = describe(finding("unwritten_beyond", Verdict.WRONG_ANSWER, facts), exercise()).hint
+    assert "tile_m x tile_n" in hint
 
 
 def test_an_unknown_kind_is_an_error() -> None:
@@ -521,6 +552,15 @@ def test_an_index_before_the_start_is_not_asked_for_a_guard_at_the_end() -> None
         ("array type 'float[16]' is not assignable", "brackets"),
         ("invalid operands of types 'float' and 'int' to binary 'operator%'", "semicolon"),
         ("expected ';' before '}' token", "semicolon"),
+        ('no operator "*" matches these operands', "members"),
+        ("no match for 'operator*' (operand types are 'float4' and 'float4')", "members"),
+        ("invalid operands to binary expression ('float4' and 'float4')", "members"),
+        ("expression must be a modifiable lvalue", "cannot be changed"),
+        ("assignment of read-only location '*(C + [...])'", "cannot be changed"),
+        ("cannot assign to variable 'C' with const-qualified type", "cannot be changed"),
+        ("cannot overload functions distinguished by return type alone", "return"),
+        ("ambiguating new declaration of 'float matmul(int)'", "return"),
+        ("functions that differ only in their return type cannot be overloaded", "return"),
     ],
 )
 def test_what_a_compiler_says_decides_whether_a_semicolon_is_asked_for(

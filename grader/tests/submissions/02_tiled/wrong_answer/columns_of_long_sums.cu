@@ -1,5 +1,5 @@
 // Long sums are summed in two levels, in which a thread takes the column of another.
-// EXPECT verdict=wrong_answer kind=wrong_somewhere line=- devices=simulator,gpu
+// EXPECT verdict=wrong_answer kind=lines_repeated line=- devices=simulator,gpu
 #include "launch.cuh"
 
 constexpr int T = 32;
