@@ -77,6 +77,12 @@ def _host_code(finding: Finding) -> str:
         return f"The file launches {name} with <<<...>>>. The grader launches: remove that line."
     if form == "main":
         return "The file has a main function, and only device code is graded. Remove it."
+    if form == "call":
+        return (
+            f"The file calls {name}, which is for the host's program. Here the grader is that "
+            "program, and A, B and C are in global memory already. Which memory can a kernel "
+            "declare by itself?"
+        )
     if form == "kernel":
         return (
             f"The kernel {name} is not marked with __global__, so it would run on the host. "

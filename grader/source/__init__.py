@@ -19,7 +19,8 @@ Findings, all with verdict `rejected` and one location:
 - asm_outside_function {}
 - host_code {name, form}. `form`: "function" (no `__global__` or `__device__` before it), "kernel"
   (the same, of a function that the contract declares as a kernel), "main",
-  "launch" (`<<<...>>>`; `name` is the kernel, or "a kernel" where it cannot be told).
+  "launch" (`<<<...>>>`; `name` is the kernel, or "a kernel" where it cannot be told), "call" (a
+  function of CUDA's runtime, such as cudaMalloc, where nothing else is host code).
 - tensor_cores {what}: the header, name or instruction ("mma.h", "nvcuda::wmma", "mma.sync").
 """
 
@@ -75,6 +76,7 @@ _PTX_COMMENT = re.compile(r"//[^\n]*|/\*.*?(?:\*/|\Z)", re.DOTALL)
 _ESCAPE = re.compile(r"\\([nrtfv\\\"'])")
 _ESCAPED = {"n": "\n", "r": "\r", "t": "\t", "f": "\f", "v": "\v"}
 _DECLARED = re.compile(r"__global__ void (\w+)\(")
+_RUNTIME = re.compile(r"cuda(?:Malloc|Free|Mem|Device|Get|Set|Stream|Event|Launch|Func)[A-Za-z_]*")
 _INCBIN = re.compile(r"\.incbin\b")
 
 
@@ -82,13 +84,16 @@ def inspect(submission: Submission) -> tuple[Finding, ...]:
     """What must not be in a submission, in the order of lines; empty when nothing was found."""
     items = _items(submission.text)
     macros = Macros(items)
+    surveyed = survey(items, macros)
     found = [
         *inclusions(items, macros, submission.name),
         *telling(items, macros),
         *_extensions(items, macros),
         *_tensor_cores(items, macros),
-        *_outside(survey(items, macros), items, macros),
+        *_outside(surveyed, items, macros),
     ]
+    if not any(kind == "host_code" for _, kind, _ in found):
+        found += _runtime_calls(surveyed, items, macros)
     distinct: dict[tuple[str, str], Found] = {}
     for line, kind, facts in sorted(found, key=lambda entry: entry[0]):
         distinct.setdefault((kind, str(facts)), (line, kind, facts))
@@ -213,6 +218,15 @@ def _outside(found: Survey, items: Iterable[Item], macros: Macros) -> Iterator[F
         for token in found.outside:
             if token.text in reaching:
                 yield token.line, "asm_outside_function", {}
+
+
+def _runtime_calls(found: Survey, items: Iterable[Item], macros: Macros) -> Iterator[Found]:
+    """nvcc takes them in a kernel, but what they need on a device is not linked to it."""
+    own = {function.name for function in found.functions}
+    for name, mark in pairwise(item for item in items if isinstance(item, Token)):
+        is_own = name.text in own or name.text in macros
+        if mark.text == "(" and _RUNTIME.fullmatch(name.text) and not is_own:
+            yield name.line, "host_code", {"name": name.text, "form": "call"}
 
 
 def _hosts(found: Survey, macros: Macros) -> Iterator[Function]:

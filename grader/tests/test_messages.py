@@ -126,6 +126,7 @@ EXAMPLES: list[tuple[str, Verdict, Mapping[str, Any]]] = [
     ("asm_outside_function", Verdict.REJECTED, {}),
     ("host_code", Verdict.REJECTED, {"name": "main", "form": "main"}),
     ("host_code", Verdict.REJECTED, {"name": "check", "form": "function"}),
+    ("host_code", Verdict.REJECTED, {"name": "cudaMalloc", "form": "call"}),
     ("host_code", Verdict.REJECTED, {"name": "matmul_tiled", "form": "kernel"}),
     ("forbidden_include", Verdict.REJECTED, {"header": "iostream", "allowed": list(ALLOWED_HEADERS), "form": "header", "nearest": ""}),
     ("forbidden_include", Verdict.REJECTED, {"header": "vector", "allowed": list(ALLOWED_HEADERS), "form": "header", "nearest": ""}),

@@ -290,6 +290,24 @@ def test_a_launch_is_found_with_its_kernel(text: str, name: str) -> None:
     assert finding.locations[0].line == 2
 
 
+def test_a_call_of_the_runtime_in_a_kernel_is_host_code() -> None:
+    finding = only("__global__ void g() { float *p;\n cudaMalloc(&p, 4); }")
+    assert finding.facts == {"name": "cudaMalloc", "form": "call"}
+    assert finding.locations[0].line == 2
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "__device__ int cudaGetRow(int i) { return i; }\n__global__ void g() { cudaGetRow(1); }",
+        "#define cudaMemIndex(i) (i)\n__global__ void g() { cudaMemIndex(1); }",
+        "__global__ void g() { cudaGridDependencySynchronize(); }",
+    ],
+)
+def test_functions_of_the_file_and_instructions_of_the_device_are_no_host_code(text: str) -> None:
+    assert found(text) == []
+
+
 def test_a_launch_inside_host_code_is_told_once() -> None:
     assert found("int main() {\n f<<<1, 1>>>();\n}") == [(1, "host_code")]
 
